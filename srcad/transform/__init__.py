@@ -1,0 +1,1 @@
+"""IR to IR: references, activity, plan, adjoint, tangent."""

@@ -1,0 +1,137 @@
+"""The joint program: the primal with its tapes, then the reverse sweep (ADJOINT section 6)."""
+
+from srcad import ops
+from srcad.ir.builder import Builder
+from srcad.ir.nodes import Alloc, Atom, Function, Var, View, const
+from srcad.ir.trees import Group, Leaf, Nothing, Tree
+from srcad.ir.types import INT, Array, is_float
+from srcad.ir.walk import defs, next_id
+from srcad.transform.activity import activity
+from srcad.transform.facts import facts
+from srcad.transform.forward import Forward
+from srcad.transform.plan import Plan, Source, plan
+from srcad.transform.reverse import Reverse, each_element, moved_in
+from srcad.transform.tapes import Tapes
+
+
+def adjoint(
+    function: Function,
+    wrt: tuple[int, ...],
+    *,
+    seeded: bool = False,
+    force_keep: bool = False,
+) -> Function:
+    """The function of (*parameters, *cotangents) that gives (*results, *gradients), all flat.
+
+    `wrt` are places in `function.params`. There is one cotangent per float result; `seeded` makes
+    that of the only result 1.0 instead. `force_keep` keeps every value that can be kept (tests).
+    """
+    found = facts(function)
+    wanted = tuple(function.params[k] for k in wrt)
+    active = activity(function, found, wanted)
+    made = plan(function, found, active, force_keep=force_keep)
+    builder = Builder(next_id(function))
+    tapes = _tapes(made, builder)
+    cotangents = _cotangents(function, builder, seeded)
+    Forward(made, tapes, builder).block(function.body)
+    reverse = Reverse(made, tapes, builder)
+    reverse.fresh_shadows(iter(function.params), moved_in(function.body))
+    for result, given in zip(function.body.results, cotangents, strict=True):
+        if given is None or not active.active(result):
+            continue
+        if not isinstance(result.type, Array):
+            reverse.add(result, given)
+    _sweep(reverse, function, cotangents)
+    gradients = tuple(_gradient(reverse, var) for var in wanted)
+    given_params = tuple(c for c in cotangents if isinstance(c, Var))
+    takes: list[tuple[str, Tree]] = list(function.takes)
+    if given_params:
+        takes.append(("gradient", _of_floats(function)))
+    gives = Group((function.gives, Group((Leaf(),) * len(wanted))))
+    body = builder.finish(*function.body.results, *gradients)
+    return Function(
+        f"{function.name}_adjoint",
+        (*function.params, *given_params),
+        body,
+        tuple(takes),
+        gives,
+        function.captured,
+        function.loc,
+    )
+
+
+def _sweep(reverse: Reverse, function: Function, cotangents: list[Atom | None]) -> None:
+    """Reverses the body; the cotangents of array results are added to their shadows first."""
+    block = function.body
+    moved = moved_in(function.body)
+    born = [var for stmt in block.stmts for var in defs(stmt)]
+    reverse.fresh_shadows(iter(born), moved)
+    for result, given in zip(block.results, cotangents, strict=True):
+        if isinstance(given, Var) and isinstance(given.type, Array):
+            if reverse.active.active(result) and isinstance(result, Var):
+                _add_array(reverse, reverse.shadow(result), given)
+    reverse.block(block, ())
+
+
+def _add_array(reverse: Reverse, target: Var, source: Var) -> None:
+    def step(index: tuple[Atom, ...]) -> None:
+        before = reverse.builder.load(target, *index)
+        more = reverse.builder.load(source, *index)
+        reverse.builder.store(target, index, ops.apply(reverse.builder, "add", before, more))
+
+    each_element(reverse.builder, target, step)
+
+
+def _cotangents(function: Function, builder: Builder, seeded: bool) -> list[Atom | None]:
+    found: list[Atom | None] = []
+    for result in function.body.results:
+        if not is_float(result.type):
+            found.append(None)
+        elif seeded:
+            found.append(const(1.0, result.type.dtype))
+        elif isinstance(result.type, Array):
+            kind = Array(result.type.dtype, result.type.ndim, "C")
+            found.append(builder.var(kind, "gradient"))
+        else:
+            found.append(builder.var(result.type, "gradient"))
+    return found
+
+
+def _of_floats(function: Function) -> Tree:
+    """The structure of the cotangents: that of the results, without what is no float."""
+    results = iter(function.body.results)
+
+    def visit(tree: Tree) -> Tree:
+        match tree:
+            case Leaf():
+                return tree if is_float(next(results).type) else Nothing()
+            case Nothing():
+                return tree
+            case Group(items=items, cls=cls):
+                return Group(tuple(map(visit, items)), cls)
+
+    return visit(function.gives)
+
+
+def _gradient(reverse: Reverse, var: Var) -> Atom:
+    if not isinstance(var.type, Array):
+        return reverse.bars.get(var, const(0.0, var.type.dtype))
+    return reverse.shadows[var] if var in reverse.shadows else reverse.fresh(var)
+
+
+def _tapes(made: Plan, builder: Builder) -> Tapes:
+    """Declares what is kept: planned values, and extents of arrays born inside loops."""
+    tapes = Tapes(made.found)
+    for var, source in made.sources.items():
+        if source is Source.KEEP:
+            tapes.keep(var, made.loops_around(var), builder)
+    for var, stmt in made.found.owner.items():
+        nested = isinstance(var.type, Array) and not made.visible(var)
+        if not nested or isinstance(stmt, Alloc | View) or not made.active.active(var):
+            continue
+        assert isinstance(var.type, Array)
+        extents = tuple(builder.var(INT, "extent") for _ in range(var.type.ndim))
+        made.extents[var] = extents
+        for extent in extents:
+            tapes.keep(extent, made.loops_around(var), builder)
+    return tapes

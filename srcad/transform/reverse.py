@@ -1,0 +1,383 @@
+"""The reverse half of the joint program: cotangents flow from results to arguments.
+
+Memory has shadows, scalars have `bars`; everything the formulas read is made available at the
+start of each block as the plan says (ADJOINT section 6).
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from srcad import ops
+from srcad.errors import Problem, UnsupportedSyntax
+from srcad.ir.builder import Builder
+from srcad.ir.nodes import (
+    Alloc,
+    Atom,
+    Block,
+    Const,
+    For,
+    If,
+    Let,
+    Library,
+    Load,
+    Permute,
+    Stmt,
+    Store,
+    Var,
+    View,
+    While,
+    array_type,
+    const,
+)
+from srcad.ir.types import INT, Array, Layout, is_float
+from srcad.ir.walk import defs, free, map_how, params
+from srcad.transform.plan import Plan, Source
+from srcad.transform.rules import contribution, differentiable
+from srcad.transform.tapes import Loop, Tapes
+
+
+class Reverse:
+    """State of the sweep: what is available (`env`), shadows of bases, cotangents of scalars."""
+
+    def __init__(self, plan: Plan, tapes: Tapes, builder: Builder) -> None:
+        self.plan, self.tapes, self.builder = plan, tapes, builder
+        self.found, self.active = plan.found, plan.active
+        self.env: dict[Var, Atom] = {}
+        self.shadows: dict[Var, Var] = {}
+        self.views: dict[tuple[Var, Var], Var] = {}
+        self.bars: dict[Var, Atom] = {}
+
+    # -- values of the primal
+
+    def value(self, atom: Atom) -> Atom:
+        if isinstance(atom, Const) or self.plan.visible(atom):
+            return atom
+        return self.env[atom]
+
+    def view_of(self, array: Var, root: Var) -> Var:
+        """The view that `array` is of its base, taken of `root`, which stands for the base."""
+        stmt = self.found.owner[array]
+        if not (isinstance(stmt, View) and stmt.out == array):
+            return root
+        if (array, root) not in self.views:
+            under = self.view_of(stmt.array, root)
+            how = map_how(stmt.how, self.value)
+            self.views[array, root] = self.builder.view(under, how)
+        return self.views[array, root]
+
+    def memory(self, array: Var) -> Var:
+        """An array of the primal, by a name that is visible here."""
+        if self.plan.visible(array):
+            return array
+        return self.view_of(array, self.found.base(array))
+
+    def shadow(self, array: Var) -> Var:
+        return self.view_of(array, self.shadows[self.found.base(array)])
+
+    def tape(self, key: Var) -> Atom:
+        loops = self.tapes.chains[key]
+        index: tuple[Atom, ...] = (const(0),)
+        if loops and self.tapes.whole(loops):
+            index = tuple(self.env[loop.index] for loop in loops)
+        elif loops:
+            base = self.tapes.bases.get(id(loops[-1]))
+            at = self.env[loops[-1].index]
+            index = (at if base is None else ops.apply(self.builder, "add", self.env[base], at),)
+        return self.builder.load(self.tapes.arrays[key], *index, hint=key.hint)
+
+    def make(self, var: Var) -> None:
+        """Makes a planned value of this block available."""
+        if self.plan.visible(var):
+            return
+        if var in self.plan.extents:
+            for extent in self.plan.extents[var]:
+                self.env[extent] = self.tape(extent)
+        source, stmt = self.plan.sources.get(var), self.found.owner[var]
+        if source is Source.KEEP:
+            self.env[var] = self.tape(var)
+        elif source is Source.RECOMPUTE and isinstance(stmt, Let):
+            args = tuple(map(self.value, stmt.args))
+            self.env[var] = ops.apply(
+                self.builder, stmt.op, *args, type=stmt.out.type, hint=var.hint
+            )
+        elif source is Source.RELOAD and isinstance(stmt, Load):
+            index = tuple(map(self.value, stmt.index))
+            self.env[var] = self.builder.load(self.memory(stmt.array), *index, hint=var.hint)
+
+    def make_block(self, block: Block) -> None:
+        for stmt in block.stmts:
+            for var in defs(stmt):
+                self.make(var)
+            if isinstance(stmt, For | While) and self.tapes.counted(stmt):
+                base = self.tapes.bases[id(stmt)]
+                self.env[base] = self.tape(base)
+
+    # -- shadows
+
+    def extents(self, base: Var) -> tuple[Atom, ...]:
+        stmt = self.found.owner[base]
+        if isinstance(stmt, Alloc):
+            return tuple(map(self.value, stmt.shape))
+        if self.plan.visible(base):
+            return tuple(self.builder.dim(base, k) for k in range(array_type(base).ndim))
+        return tuple(self.env[extent] for extent in self.plan.extents[base])
+
+    def fresh(self, base: Var) -> Var:
+        """A zero shadow of the base's shape; strided becomes C."""
+        kind = array_type(base)
+        layout: Layout = "F" if kind.layout == "F" else "C"
+        zero = const(0.0, kind.dtype)
+        return self.builder.alloc(
+            kind.dtype, self.extents(base), zero, hint=f"{base.hint}_bar", layout=layout
+        )
+
+    def fresh_shadows(self, born: Iterator[Var], arriving: set[Var]) -> None:
+        for base in born:
+            if isinstance(base.type, Array) and self.found.base(base) == base:
+                if self.active.active(base) and base not in self.shadows | dict.fromkeys(arriving):
+                    self.shadows[base] = self.fresh(base)
+
+    # -- the sweep
+
+    def bar(self, atom: Atom) -> Atom:
+        """The cotangent of a scalar so far."""
+        zero = const(0.0, atom.type.dtype)
+        return self.bars.get(atom, zero) if isinstance(atom, Var) else zero
+
+    def add(self, atom: Atom, more: Atom) -> None:
+        if not isinstance(atom, Var) or not self.active.active(atom):
+            return
+        if isinstance(more, Const) and more.value == 0.0:
+            return
+        before = self.bars.get(atom)
+        self.bars[atom] = more if before is None else ops.apply(
+            self.builder, "add", before, more, hint=f"{atom.hint}_bar"
+        )  # fmt: skip
+
+    @contextmanager
+    def inner(self) -> Iterator[None]:
+        """A nested block: what is made inside is not visible afterwards."""
+        saved = dict(self.env), dict(self.shadows), dict(self.views), dict(self.bars)
+        yield
+        self.env, self.shadows, self.views, self.bars = saved
+
+    def block(self, block: Block, names: tuple[Var, ...]) -> None:
+        """Reverses a block; `names` are what its owner defines for it."""
+        for name in names:
+            self.make(name)
+        self.make_block(block)
+        born = (var for stmt in block.stmts for var in defs(stmt))
+        self.fresh_shadows(iter((*names, *born)), moved_in(block))
+        for stmt in reversed(block.stmts):
+            if id(stmt) in self.plan.reversed:
+                with self.builder.at(stmt.loc):
+                    self.stmt(stmt)
+
+    def stmt(self, stmt: Stmt) -> None:
+        match stmt:
+            case Let(out=out):
+                given = self.bars.pop(out, None)
+                if given is not None:
+                    self.let(stmt, given)
+            case Load(out=out, array=array, index=index):
+                given = self.bars.pop(out, None)
+                if given is not None and self.active.active(array):
+                    shadow, at = self.shadow(array), tuple(map(self.value, index))
+                    before = self.builder.load(shadow, *at)
+                    self.builder.store(shadow, at, ops.apply(self.builder, "add", before, given))
+            case Store(array=array, index=index, value=value):
+                if self.active.active(array):
+                    shadow, at = self.shadow(array), tuple(map(self.value, index))
+                    zero = const(0.0, value.type.dtype)
+                    if self.active.active(value):
+                        self.add(value, self.builder.load(shadow, *at, hint="g"))
+                    self.builder.store(shadow, at, zero)
+            case For() | While():
+                self.loop(stmt)
+            case If():
+                self.branch(stmt)
+            case Library():
+                self.library(stmt)
+            case _:
+                pass
+
+    def let(self, let: Let, given: Atom) -> None:
+        args = tuple(
+            arg if isinstance(arg, Const) or isinstance(arg.type, Array) else self.known(arg)
+            for arg in let.args
+        )
+        known_out = self.known(let.out)
+        out = known_out if isinstance(known_out, Var) else let.out
+        here = Let(out, let.op, args, let.loc)
+        for k, arg in enumerate(let.args):
+            if self.active.active(arg) and differentiable(let, k):
+                others = (*let.args[:k], *let.args[k + 1 :], let.out)
+                polar = any(self.active.is_polar(o) for o in others if is_float(o.type))
+                self.add(arg, contribution(self.builder, here, k, given, polar))
+
+    def known(self, var: Var) -> Atom:
+        """The value where it is available; rules do not read it where it is not."""
+        return var if self.plan.visible(var) else self.env.get(var, var)
+
+    def loop(self, loop: Loop) -> None:
+        builder = self.builder
+        trips = self.value(loop.stop if isinstance(loop, For) else loop.trips)
+        names = [name for name, _ in loop.carried]
+        scalars, arrays = self.carried_actively(loop.outs)
+        outer = sorted(
+            (v for v in free(loop.body) - set(params(loop)) if self.is_scalar(v)),
+            key=lambda v: v.id,
+        )
+        inits: list[Atom] = [self.bar(loop.outs[k]) for k in scalars]
+        for k in scalars:
+            self.bars.pop(loop.outs[k], None)
+        inits += [self.bar(v) for v in outer]
+        inits += [self.shadows.pop(loop.outs[k]) for k in arrays]
+        carry = [_bar_like(builder, init, v) for init, v in zip(
+            inits, [*(names[k] for k in scalars), *outer, *(names[k] for k in arrays)], strict=True
+        )]  # fmt: skip
+        back = builder.var(INT, "back")
+        with builder.block() as body, self.inner():
+            last = ops.apply(builder, "sub", trips, const(1))
+            self.env[loop.index] = ops.apply(builder, "sub", last, back, hint=loop.index.hint)
+            self.bars = dict(zip(outer, carry[len(scalars) :], strict=False))
+            for k, given in zip(scalars, carry, strict=False):
+                self.add(loop.body.results[k], given)
+            for k, arrived in zip(arrays, carry[len(scalars) + len(outer) :], strict=True):
+                self.arrive(loop.body.results[k], arrived)
+            self.block(loop.body, tuple(names))
+            results = [self.bar(names[k]) for k in scalars] + [self.bar(v) for v in outer]
+            results += [self.shadows[names[k]] for k in arrays]
+        outs = [builder.like(name) for name in carry]
+        pairs = tuple(zip(carry, inits, strict=True))
+        builder.add(For(back, trips, pairs, body.finish(*results), tuple(outs), builder.loc))
+        for v, out in zip(outer, outs[len(scalars) :], strict=False):
+            self.bars[v] = out
+        for k, out in zip(scalars, outs, strict=False):
+            self.add(loop.carried[k][1], out)
+        for k, out in zip(arrays, outs[len(scalars) + len(outer) :], strict=True):
+            self.arrive(loop.carried[k][1], out)
+
+    def arrive(self, atom: Atom, shadow: Var) -> None:
+        assert isinstance(atom, Var)
+        self.shadows[atom] = shadow
+
+    def is_scalar(self, var: Var) -> bool:
+        return not isinstance(var.type, Array) and self.active.active(var)
+
+    def carried_actively(self, outs: tuple[Var, ...]) -> tuple[list[int], list[int]]:
+        active = [k for k, out in enumerate(outs) if self.active.active(out)]
+        arrays = [k for k in active if isinstance(outs[k].type, Array)]
+        return [k for k in active if k not in arrays], arrays
+
+    def branch(self, branch: If) -> None:
+        builder = self.builder
+        scalars, arrays = self.carried_actively(branch.outs)
+        given = {k: self.bars.pop(branch.outs[k]) for k in scalars if branch.outs[k] in self.bars}
+        arriving = {k: self.shadows.pop(branch.outs[k]) for k in arrays}
+        moved = self.moved_bases(branch, arrays)
+        outer = sorted(
+            (v for v in free(branch.then) | free(branch.orelse) if self.is_scalar(v)),
+            key=lambda v: v.id,
+        )
+        arms: list[tuple[Block, list[Atom]]] = []
+        for arm in (branch.then, branch.orelse):
+            with builder.block() as body, self.inner():
+                for k, bar in given.items():
+                    self.add(arm.results[k], bar)
+                for k, shadow in arriving.items():
+                    self.arrive(arm.results[k], shadow)
+                self.block(arm, ())
+                for base in moved:
+                    if base not in self.shadows:
+                        self.shadows[base] = self.fresh(base)
+                results = [self.bar(v) for v in outer] + [self.shadows[base] for base in moved]
+            arms.append((body.finish(), results))
+        first, second = arms[0][1], arms[1][1]
+        keys: list[Var] = [*outer, *moved]
+        changed = [k for k in range(len(keys)) if first[k] != second[k]]
+        outs = {k: _bar_like(builder, first[k], keys[k]) for k in changed}
+        blocks = [Block(b.stmts, tuple(results[k] for k in changed)) for b, results in arms]
+        cond = self.value(branch.cond)
+        builder.add(If(cond, blocks[0], blocks[1], tuple(outs.values()), builder.loc))
+        for k, key in enumerate(keys):
+            new = outs.get(k, first[k])
+            if k >= len(outer):
+                assert isinstance(new, Var)
+                self.shadows[key] = new
+            elif not isinstance(new, Const):
+                self.bars[key] = new
+
+    def moved_bases(self, branch: If, arrays: list[int]) -> list[Var]:
+        """The bases from outside that some arm hands on under another name."""
+        found: list[Var] = []
+        for arm in (branch.then, branch.orelse):
+            born = {var for stmt in arm.stmts for var in defs(stmt)}
+            for k in arrays:
+                base = arm.results[k]
+                if isinstance(base, Var) and base not in born and base not in found:
+                    found.append(base)
+        return found
+
+    def library(self, stmt: Library) -> None:
+        """out = a @ b, or out += a @ b: a_bar += out_bar @ b', b_bar += a' @ out_bar."""
+        (a, b), (out,) = stmt.reads, stmt.writes
+        out_bar, builder = self.shadow(out), self.builder
+        for operand, other, left in ((a, b, True), (b, a, False)):
+            if not self.active.active(operand):
+                continue
+            if not self.plan.unchanged_array(stmt, other):
+                raise UnsupportedSyntax(
+                    Problem(
+                        f"the operand `{other.hint}` of this product changes afterwards",
+                        stmt.loc,
+                        "keeping whole operands of library calls is not supported yet",
+                        "write the product as loops, or copy the operand at the function's level",
+                    )
+                )
+            turned = builder.view(self.memory(other), Permute((1, 0)))
+            pair = (out_bar, turned) if left else (turned, out_bar)
+            builder.library("matmul_add", pair, (self.shadow(operand),))
+        if stmt.op == "matmul":
+            self.clear(out_bar)
+
+    def clear(self, shadow: Var) -> None:
+        """Zeroes a whole shadow: what a library statement overwrote."""
+        zero = const(0.0, array_type(shadow).dtype)
+        each_element(self.builder, shadow, lambda index: self.builder.store(shadow, index, zero))
+
+
+def _bar_like(builder: Builder, atom: Atom, primal: Var) -> Var:
+    return builder.var(atom.type, f"{primal.hint}_bar")
+
+
+def moved_in(block: Block) -> set[Var]:
+    """The arrays that a statement of this block, or its end, hands on under another name."""
+    found: set[Var] = set()
+    for stmt in block.stmts:
+        incoming: tuple[Atom, ...] = ()
+        match stmt:
+            case For(carried=carried) | While(carried=carried):
+                incoming = tuple(init for _, init in carried)
+            case If(then=then, orelse=orelse):
+                incoming = (*then.results, *orelse.results)
+            case _:
+                pass
+        found.update(a for a in incoming if isinstance(a, Var) and isinstance(a.type, Array))
+    return found
+
+
+def each_element(builder: Builder, array: Var, action: Callable[[tuple[Atom, ...]], None]) -> None:
+    """A nest of loops over all elements of an array; `action` adds the body."""
+
+    def nest(index: tuple[Atom, ...]) -> None:
+        axis = len(index)
+        if axis == array_type(array).ndim:
+            action(index)
+            return
+        stop, at = builder.dim(array, axis), builder.var(INT, "ijkl"[axis % 4])
+        with builder.block() as body:
+            nest((*index, at))
+        builder.add(For(at, stop, (), body.finish(), (), builder.loc))
+
+    nest(())
