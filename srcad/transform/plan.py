@@ -129,6 +129,10 @@ class Plan:
                 return False
         return True
 
+    def grows(self, base: Var) -> bool:
+        """Whether the array is longer in the end than where it was made."""
+        return any(isinstance(write, Grow) for write in self.writes(base))
+
     def _moves(self, base: Var) -> bool:
         for stmt in walk(self.function.body):
             if isinstance(stmt, For | While) and any(init == base for _, init in stmt.carried):
@@ -193,7 +197,9 @@ def needs_reverse(stmt: Stmt, active: Activity, found: Facts) -> bool:
             return active.active(array)
         case Alloc(out=out):
             return active.active(out) and bool(found.around[id(stmt)])
-        case For(outs=outs) | While(outs=outs) | If(outs=outs):
+        case For(carried=carried) | While(carried=carried):
+            return any(active.active(name) for name, _ in carried)
+        case If(outs=outs):
             return any(active.active(out) for out in outs)
         case Library(writes=writes):
             return any(active.active(target) for target in writes)

@@ -116,7 +116,7 @@ class Reverse:
 
     def extents(self, base: Var) -> tuple[Atom, ...]:
         stmt = self.found.owner[base]
-        if isinstance(stmt, Alloc):
+        if isinstance(stmt, Alloc) and not self.plan.grows(base):
             return tuple(map(self.value, stmt.shape))
         if self.plan.visible(base):
             return tuple(self.builder.dim(base, k) for k in range(array_type(base).ndim))
@@ -223,7 +223,7 @@ class Reverse:
         builder = self.builder
         trips = self.value(loop.stop if isinstance(loop, For) else loop.trips)
         names = [name for name, _ in loop.carried]
-        scalars, arrays = self.carried_actively(loop.outs)
+        scalars, arrays = self.actively(tuple(names))
         outer = sorted(
             (v for v in free(loop.body) - set(params(loop)) if self.is_scalar(v)),
             key=lambda v: v.id,
@@ -265,14 +265,14 @@ class Reverse:
     def is_scalar(self, var: Var) -> bool:
         return not isinstance(var.type, Array) and self.active.active(var)
 
-    def carried_actively(self, outs: tuple[Var, ...]) -> tuple[list[int], list[int]]:
-        active = [k for k, out in enumerate(outs) if self.active.active(out)]
-        arrays = [k for k in active if isinstance(outs[k].type, Array)]
+    def actively(self, names: tuple[Var, ...]) -> tuple[list[int], list[int]]:
+        active = [k for k, name in enumerate(names) if self.active.active(name)]
+        arrays = [k for k in active if isinstance(names[k].type, Array)]
         return [k for k in active if k not in arrays], arrays
 
     def branch(self, branch: If) -> None:
         builder = self.builder
-        scalars, arrays = self.carried_actively(branch.outs)
+        scalars, arrays = self.actively(branch.outs)
         given = {k: self.bars.pop(branch.outs[k]) for k in scalars if branch.outs[k] in self.bars}
         arriving = {k: self.shadows.pop(branch.outs[k]) for k in arrays}
         moved = self.moved_bases(branch, arrays)
