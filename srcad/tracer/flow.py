@@ -1,0 +1,147 @@
+"""Rewrites break, continue and return into flags and guards, so that control only falls through.
+
+`return E` becomes `__result = E; __returned = True`; what follows a statement that may leave is
+guarded, or moved into the other arm where one arm always leaves. A loop that may be left carries
+the names of the flags that end it in its attribute `leave`.
+"""
+
+import ast
+from dataclasses import dataclass
+
+RESULT, RETURNED = "__result", "__returned"
+
+
+@dataclass(frozen=True)
+class Exits:
+    """The flags that a list of statements may set, and whether it always sets one."""
+
+    flags: frozenset[str] = frozenset()
+    always: bool = False
+
+
+def normalise(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements of a function without break, continue and return."""
+    first = _assign(RETURNED, ast.Constant(False), body[0])
+    return [first, *_Flow().block(body, "")[0]]
+
+
+def _assign(name: str, value: ast.expr, at: ast.stmt) -> ast.stmt:
+    made = ast.Assign([ast.Name(name, ast.Store())], value)
+    ast.copy_location(made, at)
+    return ast.fix_missing_locations(made)
+
+
+def _unless(flags: frozenset[str], body: list[ast.stmt], at: ast.stmt) -> ast.stmt:
+    tests: list[ast.expr] = [ast.Name(flag, ast.Load()) for flag in sorted(flags)]
+    left = tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests)
+    made = ast.If(ast.UnaryOp(ast.Not(), left), body, [])
+    ast.copy_location(made, at)
+    return ast.fix_missing_locations(made)
+
+
+class _Flow:
+    def __init__(self) -> None:
+        self.loops = 0
+
+    def block(self, stmts: list[ast.stmt], loop: str) -> tuple[list[ast.stmt], Exits]:
+        done: list[ast.stmt] = []
+        for k, stmt in enumerate(stmts):
+            new, exits = self.stmt(stmt, loop)
+            rest = stmts[k + 1 :]
+            if not exits.flags or not rest:
+                done += new
+                if exits.flags or exits.always:
+                    return done, exits
+                continue
+            if exits.always:
+                return done + new, exits
+            after, more = self.block(rest, loop)
+            last = new[-1]
+            if isinstance(last, ast.If) and self._one_arm_leaves(last):
+                arm = last.orelse if getattr(last, "then_leaves", False) else last.body
+                arm.extend(after)
+                both = exits.flags | more.flags
+                return done + new, Exits(both, more.always)
+            return [*done, *new, _unless(exits.flags, after, stmt)], Exits(
+                exits.flags | more.flags, False
+            )
+        return done, Exits()
+
+    def _one_arm_leaves(self, branch: ast.If) -> bool:
+        return bool(getattr(branch, "clean", False))
+
+    def stmt(self, stmt: ast.stmt, loop: str) -> tuple[list[ast.stmt], Exits]:
+        match stmt:
+            case ast.Return(value=value):
+                found = value or ast.Constant(None)
+                if value is None:
+                    ast.copy_location(found, stmt)
+                true = _assign(RETURNED, ast.Constant(True), stmt)
+                return [_assign(RESULT, found, stmt), true], Exits(frozenset((RETURNED,)), True)
+            case ast.Break():
+                flag = f"__broke_{loop}"
+                new = _assign(flag, ast.Constant(True), stmt)
+                return [new], Exits(frozenset((flag,)), True)
+            case ast.Continue():
+                flag = f"__skip_{loop}"
+                new = _assign(flag, ast.Constant(True), stmt)
+                return [new], Exits(frozenset((flag,)), True)
+            case ast.If(test=test, body=body, orelse=orelse):
+                then, left = self.block(body, loop)
+                other, right = self.block(orelse, loop)
+                made = ast.If(test, then, other)
+                ast.copy_location(made, stmt)
+                # the rest can move into the arm that falls through, if the other always leaves
+                made.then_leaves = left.always and not right.flags  # type: ignore[attr-defined]
+                made.clean = made.then_leaves or (right.always and not left.flags)  # type: ignore[attr-defined]
+                both = left.flags | right.flags
+                return [made], Exits(both, left.always and right.always)
+            case ast.For() | ast.While():
+                return self.loop(stmt, loop)
+            case _:
+                return [stmt], Exits()
+
+    def loop(self, stmt: ast.For | ast.While, outer: str) -> tuple[list[ast.stmt], Exits]:
+        self.loops += 1
+        own = str(self.loops)
+        body, exits = self.block(stmt.body, own)
+        broke, skip = f"__broke_{own}", f"__skip_{own}"
+        before: list[ast.stmt] = []
+        if skip in exits.flags:
+            body = [_assign(skip, ast.Constant(False), stmt), *body]
+        if broke in exits.flags:
+            before.append(_assign(broke, ast.Constant(False), stmt))
+        if isinstance(stmt, ast.For):
+            made: ast.For | ast.While = ast.For(stmt.target, stmt.iter, body, [])
+        else:
+            made = ast.While(stmt.test, body, [])
+        ast.copy_location(made, stmt)
+        made.leave = sorted(exits.flags - {skip})  # type: ignore[union-attr]
+        new: list[ast.stmt] = [*before, made]
+        outward = exits.flags - {skip, broke}
+        if stmt.orelse:
+            orelse, more = self.block(stmt.orelse, outer)
+            leave = exits.flags - {skip}
+            new += [_unless(leave, orelse, stmt)] if leave else orelse
+            outward |= more.flags
+        return new, Exits(outward)
+
+
+def assigned(stmts: list[ast.stmt]) -> list[str]:
+    """The names that statements assign, in order; nested functions' own names left out."""
+    found: dict[str, None] = {}
+
+    def visit(node: ast.AST) -> None:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found[node.id] = None
+        if isinstance(node, ast.FunctionDef):
+            found[node.name] = None
+            return
+        if isinstance(node, ast.Lambda):
+            return
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    for stmt in stmts:
+        visit(stmt)
+    return list(found)
