@@ -79,6 +79,7 @@ class Emit:
 
     def op(self, name: str, *values: Value, weak: bool | None = None) -> Value:
         """An operation element by element on scalars and arrays."""
+        values = tuple(self.load(v, ()) if isinstance(v, Arr) and not v.shape else v for v in values)
         if any(isinstance(v, Arr) for v in values):
             return self.elementwise(name, values)
         operands, _ = ops.operand_types(name, self.promoted(values))

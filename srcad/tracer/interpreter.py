@@ -5,6 +5,7 @@ import builtins
 import inspect
 import operator
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -52,7 +53,7 @@ class Function:
 class Interpreter:
     """Executes functions; `outside` is told of every value read from globals and closures."""
 
-    def __init__(self, emit: Emit, outside: Callable[[str, object], Value]) -> None:
+    def __init__(self, emit: Emit, outside: Callable[[str, object, Callable[[], object]], Value]) -> None:
         self.emit, self.outside = emit, outside
         self.frame: Frame | None = None
         self.depth = 0
@@ -588,7 +589,8 @@ class Interpreter:
             return getattr(builtins, name)
         if found is UNSET:
             self.emit.fail(f"the name `{name}` is not defined")
-        return self.outside(name, found)
+        code = last.code
+        return self.outside(name, found, lambda: code.outside(name))
 
     def expr(self, node: ast.expr) -> Value:
         self.place(node)
@@ -728,7 +730,10 @@ class Interpreter:
             self.emit.fail(f"the attribute `{attr}` of a number is not supported")
         if not hasattr(value, attr):
             self.emit.fail(f"`{attr}` is not an attribute here")
-        return self.outside(attr, getattr(value, attr))
+        found = getattr(value, attr)
+        if isinstance(value, ModuleType) and value.__name__.split(".")[0] in ("numpy", "math"):
+            return found
+        return self.outside(attr, found, lambda: getattr(value, attr, UNSET))
 
     def subscript(self, value: Value, key: Value) -> Value:
         if isinstance(value, Arr):

@@ -1,16 +1,17 @@
 """`trace`: one function and the types of its arguments to an IR function."""
 
 import types
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from srcad.errors import Loc
-from srcad.ir.builder import Builder
-from srcad.ir.nodes import Atom, Function, Var
+from srcad.ir.builder import Builder, OpenBlock
+from srcad.ir.nodes import Atom, Block, Function, Var, array_type
 from srcad.ir.trees import Group, Leaf, Nothing, Tree
-from srcad.ir.types import Array, Scalar
+from srcad.ir.types import Array, Layout, Scalar
 from srcad.tracer.emit import Emit
 from srcad.tracer.interpreter import Interpreter
 from srcad.tracer.source import code_of
@@ -21,10 +22,21 @@ Spec = Scalar | Array | None | tuple["Spec", ...]
 
 @dataclass(frozen=True)
 class Read:
-    """Something read from outside: its name and the value that it had."""
+    """Something read from outside: the value that it had, and how to read it again."""
 
     name: str
     value: object
+    current: Callable[[], object]
+
+    def holds(self) -> bool:
+        """Whether the trace would read the same now; an array only needs the same type."""
+        now = self.current()
+        if isinstance(self.value, np.ndarray):
+            return isinstance(now, np.ndarray) and array_spec(now) == array_spec(self.value)
+        if now is self.value:
+            return True
+        plain = (bool, int, float, str, tuple)
+        return type(now) is type(self.value) and isinstance(now, plain) and now == self.value
 
 
 @dataclass(frozen=True)
@@ -34,9 +46,9 @@ class Trace:
     function: Function
     reads: tuple[Read, ...]
 
-    @property
-    def captured(self) -> tuple[np.ndarray, ...]:
-        return tuple(r.value for r in self.reads if isinstance(r.value, np.ndarray))
+    def captured(self) -> list[object]:
+        """The hidden arguments now, in the order of the hidden parameters."""
+        return [r.current() for r in self.reads if isinstance(r.value, np.ndarray)]
 
 
 def trace(f: types.FunctionType, arguments: tuple[Spec, ...]) -> Trace:
@@ -64,26 +76,25 @@ def trace(f: types.FunctionType, arguments: tuple[Spec, ...]) -> Trace:
     reads: list[Read] = []
     hidden: dict[int, tuple[Arr, Var]] = {}
 
-    def outside(name: str, value: object) -> Value:
-        if isinstance(value, types.ModuleType | types.FunctionType | types.BuiltinFunctionType):
-            return value
-        reads.append(Read(name, value))
+    prologue = OpenBlock()  # extents of captured arrays, wherever those are met
+
+    def outside(name: str, value: object, current: Callable[[], object]) -> Value:
         if not isinstance(value, np.ndarray):
+            reads.append(Read(name, value, current))
             return value
         if id(value) not in hidden:
-            kind = Array(value.dtype.name, value.ndim, layout_of(value), value.flags.writeable)
-            var = builder.var(kind, name)
-            shape = tuple(_dims(outer, var))
-            hidden[id(value)] = Arr(var, shape), var
-        else:
-            reads.pop()
+            reads.append(Read(name, value, current))
+            var = builder.var(array_spec(value), name)
+            inner, builder.open = builder.open, [prologue]
+            hidden[id(value)] = Arr(var, _dims(builder, var)), var
+            builder.open = inner
         return hidden[id(value)][0]
 
-    outer = builder
-    result = Interpreter(emit, _hoisting(builder, outside)).run(code, None, values)
+    result = Interpreter(emit, outside).run(code, None, values)
     results: list[Atom] = []
     gives = _results(emit, result, results)
     body = builder.finish(*results)
+    body = Block((*prologue.stmts, *body.stmts), body.results)
     captured = tuple(var for _, var in hidden.values())
     function = Function(
         code.name if code.name.isidentifier() else "function",
@@ -93,27 +104,14 @@ def trace(f: types.FunctionType, arguments: tuple[Spec, ...]) -> Trace:
     return Trace(function, tuple(reads))
 
 
-def _hoisting(builder: Builder, outside: "object") -> "object":
-    """Extents of captured arrays are read in the function's own block, wherever they are met."""
-
-    def read(name: str, value: object) -> Value:
-        inner, builder.open = builder.open, builder.open[:1]
-        try:
-            return outside(name, value)  # type: ignore[operator]
-        finally:
-            builder.open = inner
-
-    return read
+def _dims(builder: Builder, var: Var) -> tuple[Atom, ...]:
+    return tuple(builder.dim(var, axis) for axis in range(array_type(var).ndim))
 
 
-def _dims(builder: Builder, var: Var) -> Iterator[Atom]:
-    assert isinstance(var.type, Array)
-    return iter([builder.dim(var, axis) for axis in range(var.type.ndim)])
-
-
-def layout_of(value: np.ndarray) -> str:
-    """C before F, as Numba has it."""
-    return "C" if value.flags.c_contiguous else "F" if value.flags.f_contiguous else "A"
+def array_spec(value: "np.ndarray[Any, Any]") -> Array:
+    """The type of an array; C before F, as Numba has it."""
+    layout: Layout = "C" if value.flags.c_contiguous else "F" if value.flags.f_contiguous else "A"
+    return Array(value.dtype.name, value.ndim, layout, bool(value.flags.writeable))
 
 
 def _parameter(
@@ -127,7 +125,7 @@ def _parameter(
     var = builder.var(spec, name)
     params.append(var)
     if isinstance(spec, Array):
-        return Arr(var, tuple(_dims(builder, var))), Leaf()
+        return Arr(var, _dims(builder, var)), Leaf()
     return Num(var, spec.dtype in ("float64", "int64", "bool")), Leaf()
 
 
