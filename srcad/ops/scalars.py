@@ -136,7 +136,7 @@ registry.declare(
 )  # fmt: skip
 unary("neg", (operator.neg, np.negative), minus_one, emit="-{0}", level=UNARY,
       numpy=np.negative, typing=same)  # fmt: skip
-unary("abs", (operator.abs, np.abs, math.fabs), lambda x, out: x.op("sign"), emit="abs({0})",
+unary("abs", (abs, np.abs, math.fabs), lambda x, out: x.op("sign"), emit="abs({0})",
       numpy=np.abs, typing=same)  # fmt: skip
 unary("sign", (np.sign,), None, emit="sign({0})", numpy=np.sign, jumps=True, support="sign",
       typing=same)  # fmt: skip

@@ -25,15 +25,19 @@ class Program:
 
     def __init__(self, inner: Callable[..., Any], mode: str, argnums: Argnums) -> None:
         self.__srcad__ = Mark(mode, inner, argnums)
+        self.__wrapped__: Callable[..., Any]
         self._signature = inspect.signature(plain(inner))
         self._made: dict[tuple[Spec, ...], list[tuple[Trace, Any]]] = {}
-        functools.update_wrapper(self, plain(inner))
+        functools.update_wrapper(self, plain(inner), updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if kwargs:
             args = ordered(self._signature, args, kwargs)
         traced, run = self.specialised(tuple(spec(a, k) for k, a in enumerate(args)))
-        return run(*traced.captured(), *args)
+        hidden = traced.captured()
+        if traced.written:
+            distinct(traced, [*hidden, *flat(args)])
+        return run(*hidden, *args)
 
     def specialised(self, specs: tuple[Spec, ...]) -> tuple[Trace, Any]:
         """The compiled function for these types and for what is outside now."""
@@ -55,7 +59,32 @@ def derived(function: Callable[..., Any], specs: tuple[Spec, ...]) -> Trace:
     inner = derived(mark.inner, specs)
     if mark.mode == "primal":
         return inner
-    return Trace(derive(inner.function, mark.mode, mark.argnums), inner.reads)
+    function_ = derive(inner.function, mark.mode, mark.argnums)
+    return Trace(function_, inner.reads, inner.written)
+
+
+def flat(args: tuple[Any, ...]) -> list[Any]:
+    """The leaves of arguments, None left out, in the order of the parameters."""
+    found: list[Any] = []
+    for arg in args:
+        found += flat(arg) if isinstance(arg, tuple) else [] if arg is None else [arg]
+    return found
+
+
+def distinct(traced: Trace, values: list[Any]) -> None:
+    """Refuses arrays that overlap where the function writes into one of them."""
+    arrays = [(k, v) for k, v in enumerate(values) if isinstance(v, np.ndarray)]
+    for k, first in arrays:
+        for other, second in arrays:
+            if k in traced.written and k != other and np.may_share_memory(first, second):
+                raise TypingError(
+                    Problem(
+                        "two arrays overlap, and the function writes into one of them",
+                        traced.function.loc,
+                        "the derivative would depend on which name is meant",
+                        "pass a copy of one",
+                    )
+                )
 
 
 def plain(function: Callable[..., Any]) -> Any:

@@ -59,8 +59,8 @@ def minimum(a: Any, b: Any) -> Any:
 
 
 @register_jitable(fastmath=False)
-def remainder(x: Any, y: Any, q: Any) -> Any:
-    """x % y, the remainder that belongs to the quotient q = x // y."""
+def remainder(x: Any, y: Any) -> Any:
+    """x % y, the remainder that belongs to the quotient x // y."""
     return x % y
 
 

@@ -11,7 +11,19 @@ import numpy as np
 from srcad import ops
 from srcad.errors import Problem, UnsupportedSyntax
 from srcad.ir.builder import Builder
-from srcad.ir.nodes import Atom, Const, For, Index, Permute, Slice, Subscript, Var, array_type, const
+from srcad.ir.nodes import (
+    Atom,
+    Const,
+    For,
+    Index,
+    NewAxis,
+    Permute,
+    Slice,
+    Subscript,
+    Var,
+    array_type,
+    const,
+)
 from srcad.ir.types import INT, Scalar
 from srcad.tracer.values import Arr, Num, Value
 
@@ -39,7 +51,7 @@ class Emit:
         if isinstance(value, np.generic):
             return value.dtype.name
         if type(value) in PYTHON:
-            return PYTHON[type(value)]  # type: ignore[index]
+            return PYTHON[type(value)]
         self.fail(f"a {type(value).__name__} is used as a number")
 
     def weak(self, value: Value) -> bool:
@@ -79,7 +91,9 @@ class Emit:
 
     def op(self, name: str, *values: Value, weak: bool | None = None) -> Value:
         """An operation element by element on scalars and arrays."""
-        values = tuple(self.load(v, ()) if isinstance(v, Arr) and not v.shape else v for v in values)
+        values = tuple(
+            self.load(v, ()) if isinstance(v, Arr) and not v.shape else v for v in values
+        )
         if any(isinstance(v, Arr) for v in values):
             return self.elementwise(name, values)
         operands, _ = ops.operand_types(name, self.promoted(values))
@@ -147,21 +161,46 @@ class Emit:
         for axis in range(1, max(len(a.shape) for a in arrays) + 1):
             extents = [a.shape[-axis] for a in arrays if len(a.shape) >= axis]
             wide = [extent for extent in extents if extent != const(1)] or [const(1)]
+            total = wide[0]
             for extent in wide[1:]:
-                self.same_extent(wide[0], extent)
-            shape.insert(0, wide[0])
+                total = self.stretched(total, extent)
+            for extent in wide:
+                self.fits(extent, total)
+            shape.insert(0, total)
         return tuple(shape)
+
+    def stretched(self, first: Atom, second: Atom) -> Atom:
+        """The extent of two broadcast axes: the other one's where one is 1."""
+        if first == second:
+            return first
+        one = ops.apply(self.builder, "eq", first, const(1))
+        return ops.apply(self.builder, "select", one, second, first)
+
+    def fits(self, extent: Atom, total: Atom) -> None:
+        """An axis has the broadcast extent, or 1."""
+        if extent == total:
+            return
+        same = ops.apply(self.builder, "eq", extent, total)
+        one = ops.apply(self.builder, "eq", extent, const(1))
+        either = ops.apply(self.builder, "or", same, one)
+        self.builder.check(either, "ValueError", "operands could not be broadcast together")
 
     def element(self, value: Value, index: tuple[Atom, ...]) -> Value:
         """The element of a broadcast operand."""
         if not isinstance(value, Arr):
             return value
         own = index[len(index) - len(value.shape) :]
-        at = tuple(
-            const(0) if extent == const(1) else i
-            for i, extent in zip(own, value.shape, strict=True)
-        )
+        at = tuple(self.step(i, extent) for i, extent in zip(own, value.shape, strict=True))
         return self.load(value, at)
+
+    def step(self, index: Atom, extent: Atom) -> Atom:
+        """The index into an axis that may be stretched: 0 where its extent is 1."""
+        if extent == const(1):
+            return const(0)
+        if isinstance(index, Var) and self.indices.get(index) == extent:
+            return index
+        one = ops.apply(self.builder, "eq", extent, const(1))
+        return ops.apply(self.builder, "select", one, const(0), index)
 
     def elementwise(self, name: str, values: Sequence[Value]) -> Arr:
         return self.mapped(lambda *elements: self.op(name, *elements), values)
@@ -231,11 +270,15 @@ class Emit:
         keys = self.parts(array, key)
         if not any(isinstance(k, slice) or k is None for k in keys):
             return tuple(self.checked(k, n) for k, n in zip(keys, array.shape, strict=True))
-        items: list[Index | Slice] = []
+        items: list[Index | Slice | NewAxis] = []
         shape: list[Atom] = []
-        for k, extent in zip(keys, array.shape, strict=False):
+        extents = iter(array.shape)
+        for k in keys:
             if k is None:
-                self.fail("a new axis in a subscript is not supported yet")
+                items.append(NewAxis())
+                shape.append(const(1))
+                continue
+            extent = next(extents)
             if isinstance(k, slice):
                 start, length = self.bounds(k, extent)
                 items.append(Slice(start, length, const(1)))
@@ -276,8 +319,7 @@ class Emit:
         if isinstance(new, Arr):  # the right side is read in full before anything is written
             new = self.copy(new)
             for own, given in zip(reversed(place.shape), reversed(new.shape), strict=False):
-                if given != const(1):
-                    self.same_extent(own, given)
+                self.fits(given, own)
         source = new
 
         def body(index: tuple[Atom, ...]) -> None:

@@ -53,7 +53,9 @@ class Function:
 class Interpreter:
     """Executes functions; `outside` is told of every value read from globals and closures."""
 
-    def __init__(self, emit: Emit, outside: Callable[[str, object, Callable[[], object]], Value]) -> None:
+    def __init__(
+        self, emit: Emit, outside: Callable[[str, object, Callable[[], object]], Value]
+    ) -> None:
         self.emit, self.outside = emit, outside
         self.frame: Frame | None = None
         self.depth = 0
@@ -108,18 +110,13 @@ class Interpreter:
 
     def call(self, function: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
         if isinstance(function, library.Method):
-            return function.function(self.emit, function.array, *args, **kwargs)
+            return self.known(function.function, [function.array, *args], kwargs)
         if isinstance(function, Function):
             names = self.bind(function.code, args, kwargs, function.defaults)
             return self.run(function.code, function.frame, names)
         meaning = library.handler(function)
         if meaning is not None:
-            try:
-                return meaning(self.emit, *args, **kwargs)
-            except TypeError as error:
-                if "argument" not in str(error):
-                    raise
-                self.emit.fail(f"these arguments of a NumPy function are not supported: {error}")
+            return self.known(meaning, args, kwargs)
         if hasattr(function, "__srcad__"):
             self.emit.fail("derivatives inside a traced function are not supported yet")
         target: Any = getattr(function, "py_func", function)
@@ -133,6 +130,14 @@ class Interpreter:
             return self.run(code, None, self.bind(code, args, kwargs, defaults))
         name = getattr(function, "__name__", type(function).__name__)
         self.emit.fail(f"a call of `{name}` is not supported")
+
+    def known(self, meaning: library.Handler, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        """A call whose meaning is in `library`; arguments that it does not take are refused."""
+        try:
+            inspect.signature(meaning).bind(self.emit, *args, **kwargs)
+        except TypeError as error:
+            self.emit.fail(f"these arguments are not supported yet: {error}")
+        return meaning(self.emit, *args, **kwargs)
 
     def bind(
         self, code: Code, args: list[Value], kwargs: dict[str, Value], defaults: dict[str, Value]
@@ -257,9 +262,7 @@ class Interpreter:
                 continue
             joined = self.join(name, (first, second), (blocks[0], blocks[1]), results, outs)
             names[name] = joined
-        arm_blocks = [
-            Block(tuple(b.stmts), tuple(r)) for b, r in zip(blocks, results, strict=True)
-        ]
+        arm_blocks = [Block(tuple(b.stmts), tuple(r)) for b, r in zip(blocks, results, strict=True)]
         builder.add(If(cond, arm_blocks[0], arm_blocks[1], tuple(outs), loc))
         self.here.names = names
 
@@ -400,9 +403,7 @@ class Interpreter:
         names = assigned(stmt.body)
         return [n for n in names if self.here.names.get(n, UNSET) is not UNSET]
 
-    def counted(
-        self, stmt: ast.For, stop: Atom, value: Callable[[Var], Value], hint: str
-    ) -> None:
+    def counted(self, stmt: ast.For, stop: Atom, value: Callable[[Var], Value], hint: str) -> None:
         def body(index: Var) -> None:
             self.emit.indices[index] = stop
             self.assign(stmt.target, value(index))
@@ -618,8 +619,8 @@ class Interpreter:
             case ast.Subscript(value=value, slice=key):
                 return self.subscript(self.expr(value), self.expr(key))
             case ast.Slice(lower=lower, upper=upper, step=step):
-                parts = [None if p is None else self.expr(p) for p in (lower, upper, step)]
-                return slice(*parts)
+                bounds = [None if p is None else self.expr(p) for p in (lower, upper, step)]
+                return slice(*bounds)
             case ast.Lambda():
                 return self.define(node)
             case _:
@@ -741,7 +742,8 @@ class Interpreter:
         if isinstance(value, tuple | list | dict):
             if isinstance(key, Num):
                 self.emit.fail("a tuple cannot have a run-time index yet", instead="use an array")
-            return value[key]  # type: ignore[index]
+            container: Any = value
+            return container[key]
         self.emit.fail("only arrays and tuples can be subscripted")
 
 

@@ -30,6 +30,8 @@ def handler(function: object) -> Handler | None:
     def call(emit: Emit, *args: Value) -> Value:
         if not any(isinstance(a, Num | Arr) for a in args):
             return function(*args)  # type: ignore[operator]
+        if len(args) != len(operation.partials):
+            emit.fail(f"`{name}` takes {len(operation.partials)} arguments here")
         return emit.op(name, *args, weak=None if python else False)
 
     return call
@@ -64,7 +66,7 @@ class Method:
 
 def extent(atom: Atom) -> Value:
     """An extent as a Python number where it is known."""
-    return int(atom.value.real) if not hasattr(atom, "id") else Num(atom, True)  # type: ignore[union-attr]
+    return int(atom.value.real) if not hasattr(atom, "id") else Num(atom, True)
 
 
 def size(emit: Emit, array: Arr) -> Value:
@@ -102,7 +104,9 @@ def _like(fill: float | None) -> Handler:
 
 
 def _full(emit: Emit, shape: Value, value: Value, dtype: Value = None) -> Value:
-    made = emit.new(emit.dtype(value) if dtype is None else _named(emit, dtype), _shape(emit, shape))
+    made = emit.new(
+        emit.dtype(value) if dtype is None else _named(emit, dtype), _shape(emit, shape)
+    )
     emit.setitem(made, Ellipsis, value)
     return made
 
@@ -225,6 +229,28 @@ def _where(emit: Emit, cond: Value, a: Value, b: Value) -> Value:
     return Num(ops.apply(emit.builder, "select", *args))
 
 
+def _array(emit: Emit, value: Value, dtype: Value = None) -> Value:
+    """np.array of a literal, nested or not, or of an array."""
+    if isinstance(value, Arr):
+        return emit.copy(value)
+    items, shape = _leaves(emit, value)
+    to = np.result_type(*map(emit.dtype, items)).name if dtype is None else _named(emit, dtype)
+    out = emit.new(to, tuple(const(n) for n in shape))
+    for place, item in zip(np.ndindex(*shape), items, strict=True):
+        at = tuple(const(k) for k in place)
+        emit.builder.store(out.var, at, emit.atom(item, to))
+    return out
+
+
+def _leaves(emit: Emit, value: Value) -> tuple[list[Value], tuple[int, ...]]:
+    if not isinstance(value, tuple | list):
+        return [value], ()
+    parts = [_leaves(emit, item) for item in value]
+    if not parts or any(shape != parts[0][1] for _, shape in parts):
+        emit.fail("this array literal is empty or ragged")
+    return [leaf for items, _ in parts for leaf in items], (len(parts), *parts[0][1])
+
+
 METHODS: dict[str, Handler] = {
     "sum": _sum,
     "mean": _mean,
@@ -243,7 +269,11 @@ TABLE: tuple[tuple[object, Handler], ...] = (
     (np.ones_like, _like(1.0)),
     (np.empty_like, _like(None)),
     (np.copy, METHODS["copy"]),
+    (np.array, _array),
     (np.sum, _sum),
+    (np.mod, lambda emit, x, y: emit.arithmetic("mod", x, y)),
+    (pow, lambda emit, x, y: emit.arithmetic("pow", x, y)),
+    (np.power, lambda emit, x, y: emit.arithmetic("pow", x, y)),
     (np.mean, _mean),
     (np.prod, _prod),
     (np.max, _extreme("maximum")),

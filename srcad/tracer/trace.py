@@ -1,5 +1,6 @@
 """`trace`: one function and the types of its arguments to an IR function."""
 
+import copy
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,9 +10,10 @@ import numpy as np
 
 from srcad.errors import Loc
 from srcad.ir.builder import Builder, OpenBlock
-from srcad.ir.nodes import Atom, Block, Function, Var, array_type
+from srcad.ir.nodes import Atom, Block, Function, Store, Var, View, array_type
 from srcad.ir.trees import Group, Leaf, Nothing, Tree
 from srcad.ir.types import Array, Layout, Scalar
+from srcad.ir.walk import walk
 from srcad.tracer.emit import Emit
 from srcad.tracer.interpreter import Interpreter
 from srcad.tracer.source import code_of
@@ -33,6 +35,8 @@ class Read:
         now = self.current()
         if isinstance(self.value, np.ndarray):
             return isinstance(now, np.ndarray) and array_spec(now) == array_spec(self.value)
+        if mutable(self.value):
+            return type(now) is type(self.value) and same_contents(now, self.value)
         if now is self.value:
             return True
         plain = (bool, int, float, str, tuple)
@@ -45,6 +49,7 @@ class Trace:
 
     function: Function
     reads: tuple[Read, ...]
+    written: frozenset[int] = frozenset()  # the places of parameters that are written into
 
     def captured(self) -> list[object]:
         """The hidden arguments now, in the order of the hidden parameters."""
@@ -80,7 +85,7 @@ def trace(f: types.FunctionType, arguments: tuple[Spec, ...]) -> Trace:
 
     def outside(name: str, value: object, current: Callable[[], object]) -> Value:
         if not isinstance(value, np.ndarray):
-            reads.append(Read(name, value, current))
+            reads.append(Read(name, copy.deepcopy(value) if mutable(value) else value, current))
             return value
         if id(value) not in hidden:
             reads.append(Read(name, value, current))
@@ -101,7 +106,37 @@ def trace(f: types.FunctionType, arguments: tuple[Spec, ...]) -> Trace:
         (*captured, *params), body, tuple(takes), gives, len(captured),
         Loc(code.file, code.first, code.shift, None, code.name),
     )  # fmt: skip
-    return Trace(function, tuple(reads))
+    return Trace(function, tuple(reads), _written(function))
+
+
+def _written(function: Function) -> frozenset[int]:
+    """The parameters that a Store may reach, through views."""
+    base: dict[Var, Var] = {p: p for p in function.params}
+    found: set[Var] = set()
+    for stmt in walk(function.body):
+        match stmt:
+            case View(out=out, array=array) if array in base:
+                base[out] = base[array]
+            case Store(array=array) if array in base:
+                found.add(base[array])
+            case _:
+                pass
+    return frozenset(k for k, p in enumerate(function.params) if p in found)
+
+
+def mutable(value: object) -> bool:
+    """Whether a container may change and stay the same object."""
+    return isinstance(value, list | dict | set) or (
+        isinstance(value, tuple) and any(map(mutable, value))
+    )
+
+
+def same_contents(now: object, before: object) -> bool:
+    """Equality; False where it has no plain answer (arrays inside)."""
+    try:
+        return bool(now == before)
+    except ValueError:
+        return False
 
 
 def _dims(builder: Builder, var: Var) -> tuple[Atom, ...]:
@@ -114,9 +149,7 @@ def array_spec(value: "np.ndarray[Any, Any]") -> Array:
     return Array(value.dtype.name, value.ndim, layout, bool(value.flags.writeable))
 
 
-def _parameter(
-    builder: Builder, name: str, spec: Spec, params: list[Var]
-) -> tuple[Value, Tree]:
+def _parameter(builder: Builder, name: str, spec: Spec, params: list[Var]) -> tuple[Value, Tree]:
     if spec is None:
         return None, Nothing()
     if isinstance(spec, tuple):

@@ -4,10 +4,22 @@ from dataclasses import replace
 
 from srcad import ops
 from srcad.ir.builder import Builder
-from srcad.ir.nodes import Atom, Block, For, If, Stmt, Var, While, const
+from srcad.ir.nodes import (
+    Atom,
+    Block,
+    For,
+    If,
+    Library,
+    Stmt,
+    Var,
+    While,
+    array_type,
+    const,
+)
 from srcad.ir.types import INT
 from srcad.ir.walk import defs, params, walk
 from srcad.transform.plan import Plan, Source
+from srcad.transform.reverse import each_element
 from srcad.transform.tapes import Loop, Tapes
 
 
@@ -31,10 +43,32 @@ class Forward:
                         self.loop(stmt)
                     case If():
                         self.branch(stmt)
+                    case Library():
+                        self.operands(stmt)
+                        self.builder.add(stmt)
                     case _:
                         self.builder.add(stmt)
                 for var in defs(stmt):
                     self.kept(var)
+
+    def operands(self, stmt: Library) -> None:
+        """Copies what a library statement of the scope reads and later statements change."""
+        if id(stmt) not in self.plan.reversed or self.plan.found.around[id(stmt)]:
+            return
+        for array in dict.fromkeys(stmt.reads):
+            if not self.plan.unchanged_array(stmt, array):
+                self.plan.copies[id(stmt), array] = self.copied(array)
+
+    def copied(self, array: Var) -> Var:
+        builder, kind = self.builder, array_type(array)
+        shape = tuple(builder.dim(array, k) for k in range(kind.ndim))
+        copy = builder.alloc(kind.dtype, shape, hint=f"{array.hint}_kept")
+        each_element(
+            builder,
+            array,
+            lambda index: builder.store(copy, index, builder.load(array, *index)),
+        )
+        return copy
 
     def _allocate(self, stmt: Stmt) -> None:
         inside: set[Var] = set()

@@ -53,6 +53,7 @@ class Plan:
     sources: dict[Var, Source] = field(default_factory=dict)
     reversed: set[int] = field(default_factory=set)
     extents: dict[Var, tuple[Var, ...]] = field(default_factory=dict)
+    copies: dict[tuple[int, Var], Var] = field(default_factory=dict)  # (id(stmt), operand)
     _writes: dict[Var, list[Stmt]] = field(default_factory=dict)
 
     def ask(self, atom: Atom) -> None:

@@ -326,7 +326,8 @@ class Reverse:
         for operand, other, left in ((a, b, True), (b, a, False)):
             if not self.active.active(operand):
                 continue
-            if not self.plan.unchanged_array(stmt, other):
+            copy = self.plan.copies.get((id(stmt), other))
+            if copy is None and not self.plan.unchanged_array(stmt, other):
                 raise UnsupportedSyntax(
                     Problem(
                         f"the operand `{other.hint}` of this product changes afterwards",
@@ -335,7 +336,7 @@ class Reverse:
                         "write the product as loops, or copy the operand at the function's level",
                     )
                 )
-            turned = builder.view(self.memory(other), Permute((1, 0)))
+            turned = builder.view(copy or self.memory(other), Permute((1, 0)))
             pair = (out_bar, turned) if left else (turned, out_bar)
             builder.library("matmul_add", pair, (self.shadow(operand),))
         if stmt.op == "matmul":
