@@ -5,6 +5,7 @@ its adjoint or tangent, `codegen` prints it as Python, `runtime` compiles and ca
 what each operation means and what its partial derivatives are.
 """
 
+from srcad import errors
 from srcad.api import grad, hessian, jacobian, jvp, value_and_grad, vjp
 
-__all__ = ["grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp"]
+__all__ = ["errors", "grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp"]

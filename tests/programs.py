@@ -160,3 +160,128 @@ def chebyshev(x, n):
     for _ in range(n):
         t0, t1 = t1, 2.0 * x * t1 - t0
     return t1
+
+
+Y = np.array([0.5, 1.2, -0.7, 0.9])
+
+
+@program(Y, argnums=(0,))
+def view_carried(x):
+    u = x.copy()
+    v = u[1:]
+    for t in range(3):
+        for i in range(v.size):
+            v[i] = v[i] * u[i] + t
+    return u[3]
+
+
+@program(Y, argnums=(0,))
+def branch_loop(x):
+    s = 0.0
+    r = 1.0
+    for i in range(x.size):
+        row = x[i]
+        if row > 0.6:
+            r = r * row
+        else:
+            s += r * row
+            for j in range(i):
+                s = s * 1.1 + x[j] * r
+    return s * r
+
+
+@program(Y, argnums=(0,))
+def nested_while(x):
+    s = 0.0
+    k = 0
+    while k < x.size:
+        j = 0
+        p = 1.0
+        while p * p < 4.0 and j < 5:
+            p = p + abs(x[k]) * p
+            j += 1
+        s += p * x[0]
+        k += 1
+    return s
+
+
+@program(Y, argnums=(0,))
+def scratch_rows(x):
+    a = np.zeros((3, 4))
+    for t in range(3):
+        tmp = np.empty(4)
+        for i in range(4):
+            tmp[i] = x[i] * (t + 1)
+        tmp[0] = tmp[1] * tmp[2]
+        a[t] = tmp * tmp
+    return np.sum(a)
+
+
+@program(Y, argnums=(0,))
+def overlapping_slices(x):
+    y = x.copy()
+    y[1:] = y[:-1] * y[1:]
+    y[:-1] += y[1:] * 2.0
+    return np.sum(y * y)
+
+
+@program(Y, argnums=(0,))
+def scratch_recurrence(x):
+    s = 0.0
+    for i in range(x.size):
+        a = np.zeros(2)
+        a[0] = x[i]
+        a[1] = s
+        for k in range(3):
+            a[0] = a[0] * a[1] + x[0]
+        s = s + a[0]
+    return s
+
+
+@program(Y, argnums=(0,))
+def continue_counter(x):
+    s = 0.0
+    n = 0
+    for i in range(3, -1, -1):
+        if x[i] < 0:
+            n = n + 1
+            continue
+        s = s * 0.5 + x[i] ** 2 * n
+    return s
+
+
+@program(Y, argnums=(0,))
+def aliased_argument(x):
+    y = x
+    y[0] = y[1] * y[2]
+    z = y
+    return z[0] * x[0]
+
+
+@program(Y, argnums=(0,))
+def array_in_tuple(x):
+    t = (x * 2.0, x[0])
+    t[0][1] = t[1] * t[0][2]
+    return np.sum(t[0] * t[0])
+
+
+@program(Y, argnums=(0,))
+def overwritten_maximum(x):
+    m = 0.0
+    for i in range(x.size):
+        m = max(m, x[i])
+        x[i] = m * x[i]
+    return np.sum(x) * m
+
+
+@program(Y, argnums=(0,))
+def for_else(x):
+    s = 1.0
+    for i in range(x.size):
+        for j in range(x.size):
+            if j > i:
+                break
+            s = s + x[i] * x[j] * s * 0.1
+        else:
+            s = s * 2.0
+    return s

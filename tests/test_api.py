@@ -176,5 +176,5 @@ def test_float32_stays() -> None:
 
 
 def test_public_names() -> None:
-    names = ["grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp"]
+    names = ["errors", "grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp"]
     assert srcad.__all__ == names
