@@ -232,7 +232,7 @@ def scratch_recurrence(x):
         a = np.zeros(2)
         a[0] = x[i]
         a[1] = s
-        for k in range(3):
+        for _ in range(3):
             a[0] = a[0] * a[1] + x[0]
         s = s + a[0]
     return s

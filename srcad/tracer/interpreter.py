@@ -370,6 +370,8 @@ class Interpreter:
 
     def trip_count(self, over: "Range") -> Atom:
         start, stop, step = over.start, over.stop, over.step
+        if any(self.emit.dtype(bound).startswith("float") for bound in (start, stop)):
+            self.emit.fail("the bounds of a range must be integers", instead="range(int(n))")
         if type(step) is not int or step == 0:
             self.emit.fail("the step of a range must be a known integer other than 0")
         span = self.emit.op("sub", stop, start) if step > 0 else self.emit.op("sub", start, stop)
