@@ -133,14 +133,19 @@ def mixed_precision(x, y):
 @PROGRAMS.add(X)
 def constructors(x):
     a = np.zeros(4) + np.ones_like(x) * x[0]
-    a += np.arange(4) * x[1] + np.full(4, x[2])
+    a += np.full(4, x[2])
     return a * np.array([1.0, x[3], 2.0, x[0]])
 
 
 @PROGRAMS.add(0.3, 0.8, argnums=(0, 1))
 def literal_matrix(c, s):
     r = np.array([[c, -s], [s, c]])
-    return r @ r + np.asarray(r)
+    return r @ r
+
+
+@PROGRAMS.add(X)
+def more_constructors(x):
+    return np.asarray(x) * np.arange(4) + np.full_like(x, x[1])
 
 
 @PROGRAMS.add((A, np.array([0.1, -0.2])), np.array([1.0, 2.0, -1.0]), argnums=(0, 1), second=False)

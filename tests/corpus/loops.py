@@ -59,15 +59,29 @@ def strided_range(x, start, step):
     return s
 
 
+@PROGRAMS.add(np.arange(1.0, 12.0), 2)
+def literal_step_range(x, start):
+    s = 1.0
+    for i in range(start, x.size, 3):
+        s = s * x[i] * 0.3 + x[i - start]
+    return s
+
+
 @PROGRAMS.add(X, X[::-1].copy(), argnums=(0, 1))
-def for_each_form(x, y):
+def for_enumerate_zip(x, y):
+    s = 0.0
+    for i, v in enumerate(x):
+        s += i * v * s + v
+    for u, v in zip(x, y):  # noqa: B905
+        s += u * v
+    return s
+
+
+@PROGRAMS.add(X)
+def for_over_values(x):
     s = 0.0
     for v in x:
         s += v * v
-    for i, v in enumerate(x):
-        s += i * v * s
-    for u, v in zip(x, y):  # noqa: B905
-        s += u * v
     for c in (1.0, 0.5):
         s = s * c + x[0]
     return s

@@ -13,7 +13,8 @@ class Program:
 
     `argnums` are the float arguments that are differentiated. `expect` are the gradients of the
     sum of the result's elements, where they are known exactly. `kink`: differences mean nothing
-    here. `mutates`: the function writes into an argument. `compiled`: also run through Numba.
+    here. `pole`: an infinite slope, so that
+    only exact values can be compared. `mutates`: the function writes into an argument. `compiled`: also run through Numba.
     `second`: the identity is held at second order too. `pending`: why srcad still refuses it.
     """
 
@@ -25,6 +26,7 @@ class Program:
     mutates: bool = False
     compiled: bool = False
     second: bool = True
+    pole: bool = False
     pending: str = ""
 
     @property
