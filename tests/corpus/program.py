@@ -14,8 +14,9 @@ class Program:
     `argnums` are the float arguments that are differentiated. `expect` are the gradients of the
     sum of the result's elements, where they are known exactly. `kink`: differences mean nothing
     here. `pole`: an infinite slope, so that
-    only exact values can be compared. `mutates`: the function writes into an argument. `compiled`: also run through Numba.
-    `second`: the identity is held at second order too. `pending`: why srcad still refuses it.
+    only exact values can be compared. `mutates`: the function writes into an argument.
+    `compiled`: also run through Numba.
+    `second`: the identity is held at second order too.
     """
 
     fn: Callable[..., Any]
@@ -27,7 +28,6 @@ class Program:
     compiled: bool = False
     second: bool = True
     pole: bool = False
-    pending: str = ""
 
     @property
     def name(self) -> str:
