@@ -1,15 +1,17 @@
 """The public functions: thin."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from srcad.errors import Problem, TypingError
+from srcad.errors import Problem, ShapeError, TypingError
 from srcad.ir.marks import Argnums, Mark
-from srcad.runtime.programs import Program, ordered, plain
-from srcad.runtime.pullback import Pullback
+from srcad.runtime.programs import Program
+from srcad.runtime.pullback import Call, Pullback
+from srcad.runtime.signatures import checked, ordered
+from srcad.runtime.specialise import innermost
 
 Function = Callable[..., Any]
 
@@ -50,8 +52,17 @@ def vjp(f: Function, *args: Any, argnums: Argnums = None, **kwargs: Any) -> Pull
     >>> vjp(lambda x: x * x, 3.0)(1.0)
     6.0
     """
-    if kwargs:
-        args = ordered(inspect.signature(plain(f)), args, kwargs)
+    signature = inspect.signature(checked(innermost(f)), follow_wrapped=False)
+    if "argnums" in signature.parameters:
+        raise TypingError(
+            Problem(
+                f"`{f.__name__}` has a parameter `argnums`, which vjp takes for itself",
+                None,
+                "",
+                "rename it, or wrap the function: lambda ...",
+            )
+        )
+    args = ordered(signature, args, kwargs)
     return Pullback(f, args, 0 if argnums is None and len(args) == 1 else argnums)
 
 
@@ -63,21 +74,45 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
     >>> jvp(lambda x: x * x, (3.0,), (1.0,))
     (9.0, 6.0)
     """
-    chosen = tuple(k for k, t in enumerate(tangents) if t is not None)
+    if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
+        raise TypingError(Problem("jvp takes tuples: jvp(f, (x, y), (x_dot, y_dot))"))
     if len(tangents) != len(primals):
         raise TypingError(Problem(f"{len(primals)} primals and {len(tangents)} tangents"))
-    given = tuple(
-        np.array(t, dtype=p.dtype) if isinstance(p, np.ndarray) else float(t)
-        for p, t in zip(primals, tangents, strict=True)
-        if t is not None
-    )
-    for k, t in zip(chosen, given, strict=True):
-        if np.shape(t) != np.shape(primals[k]):
-            raise TypingError(
-                Problem(f"tangent {k} has shape {np.shape(t)}, not {np.shape(primals[k])}")
-            )
-    value, dots = Program(f, "jvp", chosen)(*primals, given)
-    return value, dots[0] if len(dots) == 1 else dots
+    chosen = tuple(k for k, t in enumerate(tangents) if t is not None)
+    given = tuple(t for k in chosen for t in _tangents(primals[k], tangents[k], str(k)))
+    value, dots = Call(f, "jvp", chosen, tuple(primals))(*primals, given)
+    return value, _like_result(value, iter(dots))
+
+
+def _tangents(primal: Any, tangent: Any, place: str) -> list[Any]:
+    """The tangents of the floats of one argument, of exactly their shapes."""
+    if isinstance(primal, tuple):
+        if not isinstance(tangent, tuple | list) or len(tangent) != len(primal):
+            raise TypingError(Problem(f"tangent {place} must be a tuple of {len(primal)}"))
+        pairs = enumerate(zip(primal, tangent, strict=True))
+        return [t for k, (p, d) in pairs for t in _tangents(p, d, f"{place}[{k}]")]
+    kind = np.asarray(primal).dtype
+    if primal is None or kind.kind != "f":
+        if tangent is None:
+            return []
+        raise TypingError(Problem(f"tangent {place} must be None: the argument is no float"))
+    made = np.zeros(np.shape(primal)) if tangent is None else np.asarray(tangent)
+    if not np.can_cast(made.dtype, kind, "same_kind"):
+        raise TypingError(Problem(f"tangent {place} is {made.dtype}, the argument is {kind}"))
+    if made.shape != np.shape(primal):
+        raise ShapeError(
+            Problem(f"tangent {place} has shape {made.shape}, the argument {np.shape(primal)}")
+        )
+    if isinstance(primal, np.ndarray):
+        return [np.array(made, dtype=kind, order="C")]
+    return [kind.type(made) if kind == np.float32 else float(made)]
+
+
+def _like_result(value: Any, dots: Iterator[Any]) -> Any:
+    """Tangents in the structure of the result, None where it is no float."""
+    if isinstance(value, tuple):
+        return tuple(_like_result(item, dots) for item in value)
+    return next(dots) if value is not None and np.asarray(value).dtype.kind == "f" else None
 
 
 class Jacobian:
@@ -90,11 +125,20 @@ class Jacobian:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         pullback = vjp(self.f, *args, argnums=self.argnums, **kwargs)
         value = pullback.value
+        if isinstance(value, tuple):
+            raise TypingError(
+                Problem(
+                    "jacobian takes a function with one result, not a tuple",
+                    None,
+                    "",
+                    "return one of them, or use vjp",
+                )
+            )
         if not isinstance(value, np.ndarray):
             return pullback()
         rows = []
         for k in range(value.size):
-            unit = np.zeros(value.size)
+            unit = np.zeros(value.size, value.dtype)
             unit[k] = 1.0
             rows.append(pullback(unit.reshape(value.shape)))
         if isinstance(self.argnums, tuple):

@@ -4,6 +4,7 @@ In the order of trust: the dot-product identity between tangent and adjoint, exa
 differences of the user's own function run by Python.
 """
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -114,7 +115,10 @@ def chosen(case: Case, args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 class Derivatives:
-    """The programs of one case: interpreted, or compiled. The verifier looks at each."""
+    """The programs of one case: interpreted, or compiled. The verifier looks at each.
+
+    Each is made once; `derivatives` hands out one such object per case of the corpus.
+    """
 
     def __init__(self, case: Case, *, compiled: bool = False) -> None:
         self.case = case
@@ -133,6 +137,7 @@ class Derivatives:
         """The user's function, not yet transformed."""
         return derived(self.case.fn, self.specs).function
 
+    @functools.cached_property
     def kept(self) -> Callable[..., Any]:
         """As vjp, with every value that can be kept on a tape."""
         trace = derived(self.case.fn, self.specs)
@@ -152,13 +157,16 @@ class Derivatives:
         flat = [p for k in self.case.argnums for p in range(starts[k], starts[k + 1])]
         return tuple(p for p in flat if is_float(function.params[p].type))
 
+    @functools.cached_property
     def primal(self) -> Callable[..., Any]:
         return self.callable(Program(self.case.fn, "primal", None))
 
+    @functools.cached_property
     def vjp(self) -> Callable[..., Any]:
         """(*args, cotangent) to a tuple of gradients."""
         return self.callable(Program(self.case.fn, "vjp", self.case.argnums))
 
+    @functools.cached_property
     def jvp(self) -> Callable[..., Any]:
         """(*args, tangents) to the flat tangents of the result; tangents may be structured."""
         run = self.callable(Program(self.case.fn, "jvp", self.case.argnums))
@@ -171,6 +179,12 @@ class Derivatives:
         if outer == "vjp":
             return run
         return lambda *args: run(*args[:-1], tuple(floats(args[-1])))[1]
+
+
+@functools.cache
+def derivatives(case: Case) -> Derivatives:
+    """The interpreted programs of a case, shared by all tests."""
+    return Derivatives(case)
 
 
 def plain(case: Case, args: tuple[Any, ...]) -> Any:

@@ -1,48 +1,43 @@
 """Prints a function as a Python module: imports, one decorated function, comments with places."""
 
-import math
 import os
-import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
 from srcad import ops
+from srcad.codegen.expressions import Expressions, Text
+from srcad.codegen.folding import Folding, Tapes
 from srcad.codegen.names import Names
+from srcad.codegen.ranges import Linear
+from srcad.codegen.variables import Variables
+from srcad.errors import Loc
 from srcad.ir.nodes import (
     Alloc,
     Assert,
     Atom,
     Block,
-    Const,
     For,
     Function,
     Grow,
     If,
-    Index,
     Let,
     Library,
     Load,
     Map,
-    NewAxis,
-    Permute,
-    Reshape,
-    Slice,
     Stmt,
     Store,
-    Subscript,
     Var,
     View,
     While,
-    const,
 )
 from srcad.ir.trees import Group, Leaf, Nothing, Tree
-from srcad.ir.walk import blocks, defs, operands, walk
-from srcad.ops.declaration import ATOM, UNARY
+from srcad.ops.declaration import ADD, MULTIPLY
 
-SUPPORT = re.compile(
-    r"\b(times|select|wrap|sign|maximum|minimum|remainder|floordiv|grow|matmul_add|matmul)\("
-)
-WIDTH = 88
+SUPPORT = ("at", "behind", "grow", "strict_add", "strict_sub", "strict_mul", "strict_div")
+UPDATES = {"add": "+=", "sub": "-=", "mul": "*=", "div": "/="}
+LONGEST = 30  # items of a tuple that Numba reads: Python builds longer ones as lists
+INDENT = "    "
 
 
 @dataclass(frozen=True)
@@ -53,303 +48,310 @@ class Source:
     entry: str
 
 
-def source(function: Function) -> Source:
-    """The module of a function."""
-    return Printer(function).module()
+def source(function: Function, *, vector_math: bool = False) -> Source:
+    """The module of a lowered function.
 
-
-def literal(atom: Const) -> str:
-    """A constant of exactly its type: Numba's literals are float64 and int64."""
-    value = atom.value
-    if isinstance(value, float):
-        if math.isnan(value):
-            text = "math.nan"
-        elif math.isinf(value):
-            text = "math.inf" if value > 0 else "-math.inf"
-        else:
-            text = repr(value)
-    else:
-        text = repr(value)
-    return text if atom.type.dtype in ("float64", "int64", "bool") else f"np.{atom.type}({text})"
+    With `vector_math`, elementary functions come from `runtime.vectormath` instead of `math`.
+    """
+    return Printer(function, vector_math=vector_math).module()
 
 
 class Printer:
-    def __init__(self, function: Function) -> None:
+    """Collects the lines of one function."""
+
+    def __init__(self, function: Function, *, vector_math: bool) -> None:
         self.function = function
-        self.names = Names(frozenset(SUPPORT.pattern.strip("\\b()").split("|")) | {function.name})
+        self.folding = Folding(function)
+        declared = {name for op in ops.all_operations() for name in (op.support, op.vector) if name}
+        taken = frozenset(declared.union(SUPPORT, ops.LIBRARY, (function.name,)))
+        self.names = Names(Variables(self.folding), taken)
+        self.values = Expressions(self.folding, self.names, vector_math=vector_math)
+        self.libraries: set[str] = set()
         self.lines: list[str] = []
-        self.depth = 0
-        self.place: tuple[str, int] | None = None
-        self.texts: dict[Var, tuple[str, int]] = {}  # values folded into their reader
-        self.reading: set[Var] = set()  # values whose folded text reads memory
-        self.uses = _count_uses(function)
+        self.depth = 1
+        self.place = ""  # in the user's code, of the last comment
+
+    # -- the whole
 
     def module(self) -> Source:
         f = self.function
-        self.depth = 1
-        params = [self.names.name(p) for p in f.params[: f.captured]]
-        leaves = iter(f.params[f.captured :])
-        for name, tree in f.takes:
-            params.append(self.parameter(name, tree, leaves))
+        params = self.parameters()
         self.block(f.body)
-        results = iter(f.body.results)
-        self.line(f"return {self.packed(f.gives, results)}")
-        body = "\n".join(self.lines)
-        used = sorted(set(SUPPORT.findall(body)))
-        imports = ["import math", "", "import numpy as np"]
-        imports.append(f"from srcad.runtime.support import {', '.join(['compiled', *used])}")
-        head = f"@compiled\ndef {f.name}({', '.join(params)}):"
-        return Source("\n".join([*imports, "", "", head, body, ""]), f.name)
+        self.line(f"return {self.packed(f.gives, iter(f.body.results))}", self.last_loc(f.body))
+        head = ["@compiled", f"def {f.name}({', '.join(params)}):"]
+        body = "\n".join([*head, *self.lines, ""])
+        support = sorted({"compiled", *self.values.support, *self.libraries})
+        imports = [f"from srcad.runtime.support import {', '.join(support)}"]
+        if self.values.vector:
+            vector = ", ".join(sorted(self.values.vector))
+            imports.append(f"from srcad.runtime.vectormath import {vector}")
+        if "np." in body:
+            imports[:0] = ["import numpy as np", ""]
+        if "math." in body:
+            imports[:0] = ["import math", ""]
+        return Source("\n".join([*imports, "", "", body]), f.name)
 
-    def parameter(self, name: str, tree: Tree, leaves: "object") -> str:
+    def parameters(self) -> list[str]:
+        """The names in the function's head, and the lines that unpack tuples."""
+        f = self.function
+        visible = [self.names.fresh(name) for name, _ in f.takes]
+        flat = iter(f.params)
+        captured = [self.names.name(next(flat)) for _ in range(f.captured)]
+        for name, (_, tree) in zip(visible, f.takes, strict=True):
+            self.unpack(name, tree, flat)
+        return captured + visible
+
+    def unpack(self, name: str, tree: Tree, flat: Iterator[Var]) -> None:
+        """Binds the leaves of a parameter, or of a part of one, that is called `name`."""
         match tree:
             case Leaf():
-                return self.names.name(next(leaves))  # type: ignore[call-overload]
+                self.names.bind(next(flat), name)
             case Nothing():
-                return self.names.fresh(name)
-            case Group(items=items):
-                own = self.names.fresh(name)
-                place = len(self.lines)
-                parts = [self.parameter(f"{name}_{k}", t, leaves) for k, t in enumerate(items)]
-                self.line(f"{', '.join(parts)}{',' if len(parts) == 1 else ''} = {own}")
+                pass
+            case Group(items=items) if items:
+                place, parts = len(self.lines), []
+                for k, item in enumerate(items):
+                    parts.append(self.names.fresh(f"{name}_{k}"))
+                    self.unpack(parts[-1], item, flat)
+                comma = "," if len(parts) == 1 else ""
+                self.line(f"{', '.join(parts)}{comma} = {name}")
                 self.lines.insert(place, self.lines.pop())  # before its parts are unpacked
-                return own
 
-    def packed(self, tree: Tree, results: "object") -> str:
+    def packed(self, tree: Tree, results: Iterator[Atom]) -> str:
         match tree:
             case Leaf():
-                return self.text(next(results))  # type: ignore[call-overload]
+                return self.values.text(next(results))
             case Nothing():
                 return "None"
             case Group(items=items):
                 parts = [self.packed(item, results) for item in items]
-                return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+                chunks = [parts[k : k + LONGEST] for k in range(0, len(parts), LONGEST)] or [[]]
+                return " + ".join(f"({', '.join(c)}{',' * (len(c) == 1)})" for c in chunks)
 
-    # -- text
+    # -- lines
 
-    def line(self, text: str) -> None:
-        self.lines.append("    " * self.depth + text)
+    def line(self, text: str, loc: Loc | None = None) -> None:
+        """A line, below a comment where it belongs to another line of the user than before."""
+        if loc is not None:
+            place = f"# {os.path.basename(loc.file)}:{loc.line}"
+            if place != self.place:
+                self.place = place
+                self.lines.append(INDENT * self.depth + place)
+        self.lines.append(INDENT * self.depth + text)
 
-    def atom(self, atom: Atom) -> tuple[str, int]:
-        if isinstance(atom, Const):
-            text = literal(atom)
-            return text, UNARY if text.startswith("-") else ATOM
-        return self.texts.get(atom) or (self.names.name(atom), ATOM)
+    def last_loc(self, block: Block) -> Loc | None:
+        """The place of the values that a block gives, if they are made in its last line."""
+        made = (self.folded_stmt(result) for result in block.results)
+        return next((stmt.loc for stmt in made if stmt is not None), None)
 
-    def text(self, atom: Atom) -> str:
-        return self.atom(atom)[0]
-
-    def at_level(self, atom: Atom, level: int) -> str:
-        text, own = self.atom(atom)
-        return text if own > level else f"({text})"
-
-    def index(self, atoms: tuple[Atom, ...]) -> str:
-        return ", ".join(map(self.text, atoms)) if atoms else "()"
-
-    def expression(self, let: Let) -> tuple[str, int]:
-        if let.op == "cast":
-            dtype = let.out.type.dtype
-            name = {"float64": "float", "int64": "int", "bool": "bool"}.get(dtype, f"np.{dtype}")
-            return f"{name}({self.text(let.args[0])})", ATOM
-        op = ops.operation(let.op)
-        if op.level == ATOM:
-            parts = [self.text(a) for a in let.args]
-            if let.op == "dim":
-                parts[0] = self.at_level(let.args[0], UNARY)
-        else:
-            first = self.at_level(let.args[0], op.level - (op.level in (10, 11)))
-            parts = [first, *(self.at_level(a, op.level) for a in let.args[1:])]
-            if op.level in (12, 13) or let.op == "square":
-                parts[0] = self.at_level(let.args[0], op.level)
-        return op.emit.format(*parts), op.level
+    def folded_stmt(self, atom: Atom) -> Stmt | None:
+        """What makes a value that is printed where it is read."""
+        if isinstance(atom, Var) and atom in self.folding.folded:
+            return self.folding.definitions[atom]
+        return None
 
     # -- statements
 
     def block(self, block: Block) -> None:
-        for k, stmt in enumerate(block.stmts):
-            self.stmt(stmt, block, k)
+        for stmt in block.stmts:
+            self.stmt(stmt)
 
-    def define(self, out: Var, text: str, level: int, block: Block, k: int) -> None:
-        """Binds a name, or folds the text into its only reader."""
-        short = len(text) < WIDTH // 2
-        if short and self.uses.get(out) == 1 and self.foldable(out, block, k):
-            self.texts[out] = text, level
-        else:
-            self.line(f"{self.names.name(out)} = {text}")
-
-    def foldable(self, out: Var, block: Block, k: int) -> bool:
-        """Whether the only reader stands in this block with no write, loop or rebinding between."""
-        reads_memory = isinstance(block.stmts[k], Load) or self.memory_below(block.stmts[k])
-        for stmt in block.stmts[k + 1 :]:
-            if out in operands(stmt):
-                if isinstance(stmt, For | While):
-                    return False
-                if reads_memory and isinstance(stmt, Let | Load):
-                    self.reading.add(stmt.out)
-                return True
-            if isinstance(stmt, For | While | If):
-                return False
-            if reads_memory and isinstance(stmt, Store | Library | Grow):
-                return False
-        return False
-
-    def memory_below(self, stmt: Stmt) -> bool:
-        return any(out in self.reading for out in defs(stmt))
-
-    def comment(self, stmt: Stmt) -> None:
-        if stmt.loc is None:
-            return
-        place = os.path.basename(stmt.loc.file), stmt.loc.line
-        if place != self.place:
-            self.place = place
-            self.line(f"# {place[0]}:{place[1]}")
-
-    def stmt(self, stmt: Stmt, block: Block, k: int) -> None:
-        if isinstance(stmt, Store | For | While | If | Assert | Library):
-            self.comment(stmt)
+    def stmt(self, stmt: Stmt) -> None:
+        values, loc = self.values, stmt.loc
         match stmt:
-            case Let(out=out):
-                self.define(out, *self.expression(stmt), block, k)
-            case Load(out=out, array=array, index=index):
-                self.define(out, f"{self.text(array)}[{self.index(index)}]", ATOM, block, k)
-            case Store(array=array, index=index, value=value):
-                self.line(f"{self.text(array)}[{self.index(index)}] = {self.text(value)}")
+            case Let(out=out) | Load(out=out):
+                if self.folding.printed(out):
+                    self.set(self.names.name(out), values.value(stmt), stmt, loc)
             case Alloc(out=out):
-                self.line(f"{self.names.name(out)} = {self.alloc(stmt)}")
+                if self.folding.printed(out):
+                    self.line(f"{self.names.name(out)} = {values.alloc(stmt)}", loc)
             case View(out=out, array=array, how=how):
-                self.line(f"{self.names.name(out)} = {self.view(self.text(array), how)}")
+                if self.folding.printed(out):
+                    self.line(f"{self.names.name(out)} = {values.view(array, how)}", loc)
+            case Store(array=array, index=index, value=value):
+                update = self.folding.updates.get(id(stmt))
+                symbol, new = (update.symbol, update.value) if update else ("=", value)
+                target = f"{values.text(array)}[{values.index(index)}]"
+                self.line(f"{target} {symbol} {values.text(new)}", loc)
             case For():
-                self.loop(stmt)
+                self.for_loop(stmt)
             case While():
                 self.while_loop(stmt)
             case If():
                 self.branch(stmt)
             case Library(op=op, reads=reads, writes=writes):
-                self.line(f"{op}({', '.join(map(self.text, (*reads, *writes)))})")
+                self.libraries.add(op)
+                self.line(f"{op}({', '.join(map(values.text, (*reads, *writes)))})", loc)
+            case Grow() if id(stmt) in self.folding.moved:
+                pass
             case Grow(array=array, length=length):
-                name = self.text(array)
-                self.line(f"{name} = grow({name}, {self.text(length)})")
-            case Assert(cond=cond, error=error, message=message):
-                self.line(f"if not ({self.text(cond)}):")
-                self.line(f"    raise {error}({message!r})")
+                values.support.add("grow")
+                name = values.text(array)
+                self.line(f"{name} = grow({name}, {values.text(length)})", loc)
+            case Assert(cond=cond):
+                self.line(f"if not {values.above(cond, 3)}:", loc)
+                self.line(f"    raise {self.raised(stmt)}")
             case Map():
                 raise AssertionError("maps are lowered before code generation")
             case _:
                 assert_never(stmt)
 
-    def alloc(self, stmt: Alloc) -> str:
-        turned = stmt.out.type.layout == "F" and len(stmt.shape) > 1  # type: ignore[union-attr]
-        shape = tuple(reversed(stmt.shape)) if turned else stmt.shape
-        texts = [self.text(extent) for extent in shape]
-        size = texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
-        dtype = stmt.out.type.dtype
-        of = "" if dtype == "float64" else f", np.{dtype}{'_' if dtype == 'bool' else ''}"
-        if stmt.fill is None:
-            text = f"np.empty({size}{of})"
-        elif not stmt.fill.value:
-            text = f"np.zeros({size}{of})"
-        else:
-            text = f"np.full({size}, {literal(stmt.fill)}{of})"
-        return f"{text}.T" if turned else text
+    def raised(self, stmt: Assert) -> str:
+        message = stmt.message.replace("\\", "\\\\").replace('"', '\\"')
+        if not stmt.args:
+            return f'{stmt.error}("{message}")'
+        pieces = [piece.replace("{", "{{").replace("}", "}}") for piece in message.split("{}")]
+        holes = [f"{{{self.values.text(arg)}}}" for arg in stmt.args]
+        text = "".join(a + b for a, b in zip(pieces, [*holes, ""], strict=True))
+        return f'{stmt.error}(f"{text}")'
 
-    def view(self, array: str, how: Subscript | Permute | Reshape) -> str:
-        match how:
-            case Permute(axes=axes):
-                return f"{array}.transpose({', '.join(map(str, axes))})"
-            case Reshape(shape=shape):
-                return f"{array}.reshape(({', '.join(map(self.text, shape))},))"
-            case Subscript(items=items):
-                return f"{array}[{', '.join(map(self.item, items)) or '()'}]"
+    def set(self, name: str, value: Text, stmt: Stmt | None, loc: Loc | None) -> None:
+        """`name = value`, or an update of the name."""
+        if isinstance(stmt, Let) and stmt.op in UPDATES and value[1] in (ADD, MULTIPLY):
+            left, *right = map(self.values.text, stmt.args)
+            if stmt.op in ("add", "mul") and right == [name]:
+                left, right = name, [left]
+            if left == name:
+                self.line(f"{name} {UPDATES[stmt.op]} {right[0]}", loc)
+                return
+        self.line(f"{name} = {value[0]}", loc)
 
-    def item(self, item: Index | Slice | NewAxis) -> str:
-        match item:
-            case Index(at=at):
-                return self.text(at)
-            case NewAxis():
-                return "None"
-            case Slice(start=start, length=length, step=step):
-                first = self.at_level(start, 10)
-                size = self.at_level(length, 11)
-                if step == const(1):
-                    zero = isinstance(start, Const) and start.value == 0
-                    return f":{self.text(length)}" if zero else f"{first}:{first} + {size}"
-                raise AssertionError("only slices of step 1 are printed")
+    # -- blocks
 
-    def body(self, block: Block, assigns: list[tuple[Var, Atom]]) -> None:
+    def assign(self, pairs: Sequence[tuple[Var, Atom]]) -> None:
+        """Sets carried names or outs as if all at once: a value may read names set here."""
+        left: list[tuple[str, Atom, frozenset[str]]] = []
+        for var, value in pairs:
+            if self.folding.needed(var):
+                read = frozenset(map(self.names.name, self.folding.leaves(value)))
+                name = self.names.name(var)
+                if self.values.text(value) != name:
+                    left.append((name, value, read))
+        while left:
+            free = next((one for one in left if not _read_by_others(one, left)), None)
+            if free is None:
+                names, values, _ = zip(*left, strict=True)
+                self.line(f"{', '.join(names)} = {', '.join(map(self.values.text, values))}")
+                return
+            left.remove(free)
+            name, value, _ = free
+            stmt = self.folded_stmt(value)
+            self.set(name, self.values.atom(value), stmt, stmt.loc if stmt else None)
+
+    def body(self, block: Block, names: Sequence[Var], *after: str) -> None:
+        """The lines of an inner block, at least one."""
         self.depth += 1
         start = len(self.lines)
-        place, self.place = self.place, None
         self.block(block)
-        self.assign(assigns)
-        if len(self.lines) == start or all(
-            text.lstrip().startswith("#") for text in self.lines[start:]
-        ):
+        self.assign(list(zip(names, block.results, strict=True)))
+        for text in after:
+            self.line(text)
+        if all(text.lstrip().startswith("#") for text in self.lines[start:]):
             self.line("pass")
         self.depth -= 1
-        self.place = place
 
-    def assign(self, pairs: list[tuple[Var, Atom]]) -> None:
-        """All at once: a value may read names that are assigned here."""
-        named = [(self.names.name(var), self.text(atom)) for var, atom in pairs]
-        named = [(name, text) for name, text in named if name != text]
-        targets = {name for name, _ in named}
-        clash = any(
-            other != name and re.search(rf"\b{re.escape(other)}\b", text)
-            for name, text in named
-            for other in targets
-        )
-        if clash:
-            left, right = zip(*named, strict=True)
-            self.line(f"{', '.join(left)} = {', '.join(right)}")
-            return
-        for name, text in named:
-            self.line(f"{name} = {text}")
-
-    def begin(self, carried: tuple[tuple[Var, Atom], ...], outs: tuple[Var, ...]) -> list[Var]:
-        """Carried names and what they are called behind the loop are one Python variable."""
-        self.assign([(name, init) for name, init in carried])
-        for (name, _), out in zip(carried, outs, strict=True):
-            self.names.of[out] = self.names.name(name)
-        return [name for name, _ in carried]
-
-    def loop(self, loop: For) -> None:
-        names = self.begin(loop.carried, loop.outs)
-        self.line(f"for {self.names.name(loop.index)} in range({self.text(loop.stop)}):")
-        self.body(loop.body, list(zip(names, loop.body.results, strict=True)))
+    def for_loop(self, loop: For) -> None:
+        self.assign(loop.carried)
+        over = self.folding.ranges[id(loop)]
+        name = "_"
+        if self.folding.needed(over.var):
+            name = self.names.counter(over.var, over.hint)
+        if over.counts_up_from_constant:
+            self.values.counting_up.add(over.var)
+        start, stop = (self.values.linear(end)[0] for end in (over.start, over.stop))
+        bounds = [start, stop, str(over.step)]
+        if over.step == 1:
+            bounds.pop()
+            if over.start == Linear():
+                bounds.pop(0)
+        self.line(f"for {name} in range({', '.join(bounds)}):", loop.loc)
+        self.body(loop.body, [carried for carried, _ in loop.carried])
 
     def while_loop(self, loop: While) -> None:
-        names = self.begin(loop.carried, loop.outs)
+        self.assign(loop.carried)
+        after = []
+        if self.folding.needed(loop.index):
+            index = self.names.name(loop.index)
+            self.line(f"{index} = 0")
+            after.append(f"{index} += 1")
+            self.values.counting_up.add(loop.index)
+        names = [name for name, _ in loop.carried]
+        go = self.names.name(names[0])
+        self.line(f"while {go}:", loop.loc)
+        tapes = self.folding.tapes.get(id(loop))
+        if tapes is None:
+            self.body(loop.body, names, *after)
+            return
+        self.depth += 1
+        self.with_room(loop, tapes, go, lambda: self.body(loop.body, names, *after))
+        self.depth -= 1
+
+    def with_room(self, loop: While, tapes: Tapes, go: str, body: Callable[[], None]) -> None:
+        """Iterations as long as the tapes have room, then longer tapes (NUMBA section 6)."""
         index = self.names.name(loop.index)
-        self.names.of[loop.trips] = index
-        self.line(f"{index} = 0")
-        self.line(f"while {self.names.name(names[0])}:")
-        self.body(loop.body, list(zip(names, loop.body.results, strict=True)))
-        self.line(f"    {index} += 1")
+        room = self.names.fresh("room")
+        self.line(f"{room} = {self.room(tapes)}")
+        self.line(f"while {go} and {index} < {room}:")
+        body()
+        self.line(f"if {go}:")
+        self.values.support.add("grow")
+        for array, filled in tapes:
+            name = self.values.text(array)
+            length = filled.plus(Linear(((loop.index, 1),), 1))
+            self.line(f"{INDENT}{name} = grow({name}, {self.values.linear(length)[0]})")
+
+    def room(self, tapes: Tapes) -> str:
+        """For how many iterations all tapes have room that hold `filled` elements already."""
+        ends = []
+        for array, filled in tapes:
+            text, level = self.values.linear(filled)
+            less = "" if filled == Linear() else f" - {text if level > ADD else f'({text})'}"
+            ends.append(f"{self.values.text(array)}.shape[0]{less}")
+        return ends[0] if len(ends) == 1 else f"min({', '.join(ends)})"
 
     def branch(self, branch: If) -> None:
-        self.line(f"if {self.text(branch.cond)}:")
-        self.body(branch.then, list(zip(branch.outs, branch.then.results, strict=True)))
-        if branch.orelse.stmts or branch.outs:
-            self.line("else:")
-            self.body(branch.orelse, list(zip(branch.outs, branch.orelse.results, strict=True)))
+        """If and else; `elif` where the else arm is one branch alone."""
+        place = self.place
+        start = len(self.lines)
+        self.line(f"if {self.values.text(branch.cond)}:", branch.loc)
+        head = len(self.lines)
+        self.body(branch.then, branch.outs)
+        middle = len(self.lines)
+        self.body(branch.orelse, branch.outs)
+        then, orelse = self.lines[head:middle], self.lines[middle:]
+        del self.lines[middle:]
+        pad = INDENT * self.depth
+        if _does_nothing(then) and _does_nothing(orelse):
+            del self.lines[start:]
+            self.place = place
+        elif _does_nothing(then):
+            self.lines[head - 1 :] = [f"{pad}if not {self.values.above(branch.cond, 3)}:", *orelse]
+        elif not _does_nothing(orelse):
+            chain = _only_branch(orelse, len(pad) + len(INDENT))
+            self.lines += chain or [f"{pad}else:", *orelse]
 
 
-def _count_uses(function: Function) -> dict[Var, int]:
-    count: dict[Var, int] = {}
-
-    def seen(atoms: tuple[Atom, ...], weight: int) -> None:
-        for atom in atoms:
-            if isinstance(atom, Var):
-                count[atom] = count.get(atom, 0) + weight
-
-    seen(function.body.results, 2)
-    for stmt in walk(function.body):
-        weight = 2 if isinstance(stmt, Let) and "{0} * {0}" in _emit(stmt) else 1
-        seen(operands(stmt), weight)
-        for block in blocks(stmt):
-            seen(block.results, 2)
-    return count
+def _read_by_others(
+    one: tuple[str, Atom, frozenset[str]], left: list[tuple[str, Atom, frozenset[str]]]
+) -> bool:
+    return any(one[0] in other[2] for other in left if other is not one)
 
 
-def _emit(let: Let) -> str:
-    return ops.operation(let.op).emit
+def _does_nothing(lines: list[str]) -> bool:
+    return all(line.lstrip().startswith("#") or line.strip() == "pass" for line in lines)
+
+
+def _only_branch(lines: list[str], indent: int) -> list[str]:
+    """The lines of an else arm that is one `if` as an `elif`; empty if it is more."""
+    while lines and lines[0].lstrip().startswith("#"):
+        lines = lines[1:]
+    pad = " " * indent
+    own = [line for line in lines if not line.startswith(pad + " ")]
+    heads = ("if ", "elif ", "else:")
+    if not own or own[0] != lines[0] or not all(line[indent:].startswith(heads) for line in own):
+        return []
+    if sum(line[indent:].startswith("if ") for line in own) != 1:
+        return []
+    shifted = [line[len(INDENT) :] for line in lines]
+    shifted[0] = shifted[0].replace("if ", "elif ", 1)
+    return shifted

@@ -1,10 +1,19 @@
-"""`Sym`: an IR value that rules compute with in ordinary arithmetic."""
+"""`Sym`: an IR value that partials compute with in ordinary arithmetic.
 
-from collections.abc import Callable
+lambda x, y, out: -(out / y)            emits a division and a negation
+lambda x, out: x.op("cos")              any operation by its name
+"""
+
+from typing import Protocol
 
 from srcad.ir.nodes import Atom, const
+from srcad.ir.types import Type
 
-Emit = Callable[..., Atom]
+
+class Emit(Protocol):
+    """Adds an operation on atoms and returns its result."""
+
+    def __call__(self, name: str, *atoms: Atom, type: Type | None = None) -> Atom: ...
 
 
 class Sym:
@@ -54,6 +63,14 @@ class Sym:
         """A number of the same dtype."""
         return Sym(self.emit, self._lift(value))
 
+    def integer(self, value: int) -> "Sym":
+        """A number of dtype int64."""
+        return Sym(self.emit, const(value))
+
+    def like(self, other: "Sym") -> "Sym":
+        """This value converted to the dtype of the other."""
+        return Sym(self.emit, self.emit("cast", self.atom, type=other.atom.type))
+
     def where(self, cond: "Sym", other: "Sym | float") -> "Sym":
-        """This value where `cond` holds, else the other."""
+        """This value where `cond` holds, else the other; both are computed."""
         return Sym(self.emit, self.emit("select", cond.atom, self.atom, self._lift(other)))

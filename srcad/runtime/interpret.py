@@ -1,59 +1,105 @@
-"""Runs generated source: without Numba as the reference, or compiled in memory."""
+"""Runs generated source without Numba: the reference for compiled code.
 
-import linecache
+Numbers are NumPy's, also float literals, and `math` is NumPy's functions, so that poles give inf
+and nan as in compiled code.
+"""
+
+import ast
+import math
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from srcad.codegen import source
 from srcad.ir.nodes import Function
-from srcad.runtime import support
+from srcad.ir.types import INTEGERS
+from srcad.runtime.compile import compile_function, register
+
+__all__ = ["compile_function", "interpret"]
+
+NUMPY_NAMES = {
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2,
+    "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "pow": np.power,
+}  # fmt: skip
+POLES = {"gamma": math.nan, "lgamma": math.inf}  # where `math` raises
 
 
-def _executed(function: Function) -> tuple[dict[str, Any], str]:
-    made = source(function)
-    name = f"<srcad {function.name} {abs(hash(made.text)):x}>"
-    linecache.cache[name] = (len(made.text), None, made.text.splitlines(True), name)
-    space: dict[str, Any] = {"__name__": "srcad.generated"}
-    exec(compile(made.text, name, "exec"), space)
-    return space, made.entry
-
-
-def compile_function(function: Function) -> Any:
-    """The function compiled by Numba, without a disk cache."""
-    space, entry = _executed(function)
-    return space[entry]
-
-
-class _Math:
-    """`math` by NumPy's functions, so that poles give inf and nan as in compiled code."""
-
-    inf, nan = np.inf, np.nan
-    asin, acos, atan, atan2 = np.arcsin, np.arccos, np.arctan, np.arctan2
-    asinh, acosh, atanh = np.arcsinh, np.arccosh, np.arctanh
+class Math:
+    """`math` by NumPy's functions, which raise nothing."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(np, name)
+        if name in NUMPY_NAMES:
+            return NUMPY_NAMES[name]
+        return getattr(np, name) if hasattr(np, name) else _by_math(name)
 
 
-def _number(value: object) -> object:
-    """Scalars as NumPy's, so that divisions by zero do not raise."""
+def _by_math(name: str) -> Callable[..., Any]:
+    """A function that NumPy does not have: in float64, rounded to the argument's type."""
+    python = getattr(math, name)
+
+    def function(x: Any) -> Any:
+        try:
+            return np.asarray(x).dtype.type(python(x))
+        except OverflowError:
+            return type(x)(math.inf)
+        except ValueError:
+            return type(x)(POLES.get(name, math.nan))
+
+    return function
+
+
+class NumPyNumbers(ast.NodeTransformer):
+    """Makes float literals np.float64, which divides by zero, and integer casts wrap around."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        if not isinstance(node.value, float):
+            return node
+        name = ast.Name("float", ast.Load())
+        return ast.copy_location(ast.Call(name, [node], []), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        match node.func:
+            case ast.Attribute(ast.Name("np"), dtype) if dtype in INTEGERS:
+                cast = ast.Name("cast", ast.Load())
+                return ast.copy_location(
+                    ast.Call(cast, [ast.Constant(dtype), *node.args], []), node
+                )
+        return node
+
+
+def _cast(dtype: str, x: Any) -> Any:
+    return np.asarray(x).astype(dtype)[()]
+
+
+def _int(x: Any) -> int:
+    """int(x) as compiled code has it, also for nan."""
+    return int(np.asarray(x).astype(np.int64))
+
+
+def _numbers(value: Any) -> Any:
+    """Scalar arguments as NumPy's."""
+    if isinstance(value, tuple):
+        return tuple(map(_numbers, value))
     return np.float64(value) if type(value) is float else value
 
 
 def interpret(function: Function) -> Callable[..., Any]:
     """The function run by Python: flat captured arguments first, then the visible ones."""
-    space, entry = _executed(function)
-    body = space[entry].py_func
-    space["math"] = _Math()
-    for name, value in vars(support).items():
-        if name in space and isinstance(value, FunctionType) and name != "compiled":
-            space[name] = value
+    made = source(function)
+    tree = NumPyNumbers().visit(ast.parse(made.text))
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            node.decorator_list = []
+    code = compile(ast.fix_missing_locations(tree), register(made), "exec")
+    space: dict[str, Any] = {"__name__": "srcad.generated"}
+    exec(code, space)
+    space.update(math=Math(), float=np.float64, int=_int, cast=_cast)
+    body = space[made.entry]
 
     def run(*args: Any) -> Any:
         with np.errstate(all="ignore"):
-            return body(*(_number(arg) for arg in args))
+            return body(*map(_numbers, args))
 
     return run

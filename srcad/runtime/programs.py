@@ -1,134 +1,264 @@
-"""`Program`: a derivative as a callable that traces and compiles itself for each set of types.
+"""`Program`: a derivative as a Numba dispatcher that keeps the user's function as its `py_func`.
 
-What the trace read from outside is checked at every call: a changed global, closure value or
-attribute gives the current derivative, never the old one.
+On new argument types it takes over the compile result of a generated @njit function, so calls cost
+what calls of @njit functions cost, from Python and from @njit code. Where a call needs more, the
+object changes its class:
+
+- `Guarded`, if what the function reads from outside shaped the code, or is passed as hidden
+  arguments, or if the function writes into arguments (they must not overlap);
+- `Interpreted` under `NUMBA_DISABLE_JIT=1`, which Numba does not look at here.
 """
 
-import functools
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from srcad.errors import Problem, TypingError
 from srcad.ir.marks import Argnums, Mark
-from srcad.ir.types import Scalar
-from srcad.runtime.interpret import compile_function
-from srcad.tracer import Spec, Trace, trace
-from srcad.tracer.trace import array_spec
-from srcad.transform.pipeline import derive
+from srcad.runtime.interpret import interpret
+from srcad.runtime.numba_private import (
+    Adopting,
+    OmittedArg,
+    Types,
+    argument_types,
+    bound,
+    disabled,
+    global_compiler_lock,
+    type_of,
+)
+from srcad.runtime.signatures import (
+    checked,
+    flat,
+    labels,
+    ordered,
+    overlapping,
+    parameters,
+    plain_numbers,
+    spec,
+)
+from srcad.runtime.specialise import Made, derived, innermost, specialised
+from srcad.runtime.surroundings import Place, unchanged
+from srcad.tracer import Spec, Trace
+
+__all__ = ["Program", "derived", "spec"]
+GROUPS = 16  # sets of outside values that are kept per program
 
 
-class Program:
+class Program(Adopting):
     """`mode` applied to `inner`; call it like `inner`. Keywords and defaults work."""
 
     def __init__(self, inner: Callable[..., Any], mode: str, argnums: Argnums) -> None:
+        self.python = checked(innermost(inner))
+        self.signature = inspect.signature(self.python, follow_wrapped=False)
         self.__srcad__ = Mark(mode, inner, argnums)
-        self.__wrapped__: Callable[..., Any]
-        self._signature = inspect.signature(plain(inner))
-        self._made: dict[tuple[Spec, ...], list[tuple[Trace, Any]]] = {}
-        functools.update_wrapper(self, plain(inner), updated=())
+        super().__init__(self.python)
+        self.groups: list[Group] = []
+        self.kept: list[Any] = []  # what compiled callers use by address
+        self.traces: dict[tuple[Spec, ...], list[tuple[Trace, Any]]] = {}
+        if disabled():
+            self.__class__ = Interpreted
+
+    def made(self, args: Types) -> Made:
+        """The generated function for these types, without hidden arguments."""
+        mark = self.__srcad__
+        assert mark.inner is not None
+        made: Made = specialised(mark.inner, mark.mode, mark.argnums, args)
+        return made
+
+    @global_compiler_lock  # type: ignore[untyped-decorator]
+    def compile(self, sig: Any) -> Any:
+        """Numba's entry for @njit callers: what is outside counts as it is now, as Numba has it.
+
+        Only elements of captured arrays are seen when they change.
+        """
+        args = argument_types(sig)
+        if args in self.overloads:
+            return self.overloads[args].entry_point
+        with self._compiling_counter:
+            made = self.made(args)
+            if not made.free:
+                self.__class__ = Guarded  # calls from Python do not use what is frozen here
+            if made.hidden:
+                made = self.fixed(made)
+            return self.adopt(made.result(args))
+
+    def fixed(self, made: Made) -> Made:
+        """With the hidden arguments as they are now: arrays by address, numbers as constants."""
+        hidden = [place.current() for place in made.hidden]
+        try:
+            inner = bound(made.inner, hidden, parameters(self.python))
+        except ValueError:
+            names = ", ".join(f"`{place.name}`" for place in made.hidden)
+            raise TypingError(
+                Problem(
+                    f"the derivative of `{made.name}` is called from @njit code and reads {names} "
+                    "from outside",
+                    None,
+                    "compiled callers can only pass on arrays that are contiguous",
+                    "make it contiguous: np.ascontiguousarray(...), or an argument",
+                )
+            ) from None
+        self.kept += [inner, *hidden]  # Numba forgets the code of a function that is collected
+        return replace(made, inner=inner, hidden=())
+
+    def _compile_for_args(self, *args: Any, **kwargs: Any) -> Any:
+        """Numba's entry for calls from Python with new types: gives what is called instead."""
+        if any(map(_array_left_out, args)):
+            return lambda *args: self(*map(_given, args))
+        self.check(args)
+        kinds = self.types_of(args)
+        with global_compiler_lock:
+            if kinds in self.overloads:
+                return self.overloads[kinds].entry_point
+            with self._compiling_counter:
+                made = self.made(kinds)
+                if made.free:
+                    return self.adopt(made.result(kinds))
+            self.groups.append(Group(self, made, kinds))
+            self.__class__ = Guarded
+        return lambda *args: self(*_without_omitted(args))
+
+    def check(self, args: tuple[Any, ...]) -> None:
+        """Raises TypingError for an argument that is no number, array or tuple of these."""
+        for label, arg in zip(labels(self.python), args, strict=False):
+            if not isinstance(arg, OmittedArg):
+                spec(arg, label)
+
+    def __repr__(self) -> str:
+        return f"<srcad {self.__srcad__.mode} of {self.python.__qualname__}>"
+
+    def _reduce_states(self) -> dict[str, Any]:
+        mark = self.__srcad__
+        return {"inner": mark.inner, "mode": mark.mode, "argnums": mark.argnums}
+
+    @classmethod
+    def _rebuild(cls, inner: Any, mode: str, argnums: Argnums) -> "Program":
+        return Program(inner, mode, argnums)
+
+
+def _without_omitted(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments as the caller gave them: defaults at the end left out again."""
+    kept = list(args)
+    while kept and isinstance(kept[-1], OmittedArg):
+        kept.pop()
+    return tuple(map(_given, kept))
+
+
+def _array_left_out(arg: Any) -> bool:
+    """Whether it is an array as a default: Numba would copy it into the code."""
+    return isinstance(arg, OmittedArg) and isinstance(arg.value, np.ndarray)
+
+
+def _given(arg: Any) -> Any:
+    return arg.value if isinstance(arg, OmittedArg) else arg
+
+
+class Elsewhere(Exception):
+    """These types need other hidden arguments than the group that was asked."""
+
+
+class Group(Adopting):
+    """The compiled code for one set of values outside: hidden arguments first."""
+
+    def __init__(self, program: Program, made: Made, kinds: Types) -> None:
+        self.program, self.hidden, self.written = program, made.hidden, made.written
+        self.values = [place.current for place in made.hidden]
+        self.guards = [(place.current, place.value) for place in made.guards]
+        super().__init__(_stub(program.python, len(made.hidden)))
+        self.adopt(made.result((*(type_of(current()) for current in self.values), *kinds)))
+
+    def _compile_for_args(self, *args: Any, **kwargs: Any) -> Any:
+        if any(map(_array_left_out, args)):
+            return lambda *args: self(*map(_given, args))
+        kinds = self.types_of(args)
+        with global_compiler_lock:
+            if kinds in self.overloads:
+                return self.overloads[kinds].entry_point
+            made = self.program.made(kinds[len(self.hidden) :])
+            if not _alike(made.hidden, self.hidden):
+                raise Elsewhere
+            self.guards += [(place.current, place.value) for place in made.guards]
+            self.written |= made.written
+            return self.adopt(made.result(kinds))
+
+
+def _alike(first: tuple[Place, ...], second: tuple[Place, ...]) -> bool:
+    """Whether two lists of hidden arguments are the same list."""
+    return len(first) == len(second) and all(
+        a.name == b.name and a.current() is b.current() for a, b in zip(first, second, strict=True)
+    )
+
+
+def _stub(function: Any, hidden: int) -> Any:
+    """A function with the same parameters and defaults behind `hidden` more."""
+    names = [f"_hidden_{k}" for k in range(hidden)] + parameters(function)
+    space: dict[str, Any] = {}
+    exec(f"def stub({', '.join(names)}): pass", space)
+    stub = space["stub"]
+    stub.__defaults__ = function.__defaults__
+    return stub
+
+
+class Guarded(Program):
+    """A program that looks at what is outside at each call."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if kwargs:
-            args = ordered(self._signature, args, kwargs)
-        traced, run = self.specialised(tuple(spec(a, k) for k, a in enumerate(args)))
+        for group in self.groups:
+            for current, value in group.guards:
+                if current() is not value and not unchanged(current(), value):
+                    break
+            else:
+                if group.written:
+                    self.distinct(group, args, kwargs)
+                try:
+                    if group.values or kwargs:
+                        return group(*[current() for current in group.values], *args, **kwargs)
+                    return group(*args)
+                except Elsewhere:
+                    continue
+        return self.first(args, kwargs)
+
+    def distinct(self, group: Group, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Refuses arrays that overlap where one of them is written into."""
+        given = flat(ordered(self.signature, args, kwargs))
+        hidden = [current() for current in group.values]
+        overlapping(group.written, [*hidden, *given], self.python.__name__)
+
+    def first(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call for which nothing was compiled yet."""
+        given = ordered(self.signature, args, kwargs)
+        self.check(given)
+        defaults = list(self.signature.parameters.values())[len(given) :]
+        left_out = tuple(OmittedArg(p.default) for p in defaults if p.default is not p.empty)
+        if any(map(_array_left_out, left_out)):
+            return self(*given, *map(_given, left_out))
+        kinds = self.types_of((*given, *left_out))
+        with global_compiler_lock:
+            group = Group(self, self.made(kinds), kinds)
+        self.groups[:] = [group, *self.groups[: GROUPS - 1]]
+        return self(*args, **kwargs)
+
+
+class Interpreted(Program):
+    """A program run by Python."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        given = ordered(self.signature, args, kwargs)
+        self.check(given)
+        traced, run = self.run(tuple(spec(a, k) for k, a in enumerate(given)))
         hidden = traced.captured()
         if traced.written:
-            distinct(traced, [*hidden, *flat(args)])
-        return run(*hidden, *args)
+            overlapping(traced.written, [*hidden, *flat(given)], self.python.__name__)
+        return plain_numbers(run(*hidden, *given))
 
-    def specialised(self, specs: tuple[Spec, ...]) -> tuple[Trace, Any]:
-        """The compiled function for these types and for what is outside now."""
-        for traced, run in self._made.get(specs, []):
+    def run(self, specs: tuple[Spec, ...]) -> tuple[Trace, Any]:
+        for traced, run in self.traces.get(specs, []):
             if all(read.holds() for read in traced.reads):
                 return traced, run
         traced = derived(self, specs)
-        run = compile_function(traced.function)
-        self._made.setdefault(specs, []).append((traced, run))
+        run = interpret(traced.function)
+        self.traces.setdefault(specs, []).append((traced, run))
         return traced, run
-
-
-def derived(function: Callable[..., Any], specs: tuple[Spec, ...]) -> Trace:
-    """The trace of a function of the user, or of a `Program` over one."""
-    mark = getattr(function, "__srcad__", None)
-    if not isinstance(mark, Mark):
-        return trace(plain(function), specs)
-    assert mark.inner is not None
-    inner = derived(mark.inner, specs)
-    if mark.mode == "primal":
-        return inner
-    function_ = derive(inner.function, mark.mode, mark.argnums)
-    return Trace(function_, inner.reads, inner.written)
-
-
-def flat(args: tuple[Any, ...]) -> list[Any]:
-    """The leaves of arguments, None left out, in the order of the parameters."""
-    found: list[Any] = []
-    for arg in args:
-        found += flat(arg) if isinstance(arg, tuple) else [] if arg is None else [arg]
-    return found
-
-
-def distinct(traced: Trace, values: list[Any]) -> None:
-    """Refuses arrays that overlap where the function writes into one of them."""
-    arrays = [(k, v) for k, v in enumerate(values) if isinstance(v, np.ndarray)]
-    for k, first in arrays:
-        for other, second in arrays:
-            if k in traced.written and k != other and np.may_share_memory(first, second):
-                raise TypingError(
-                    Problem(
-                        "two arrays overlap, and the function writes into one of them",
-                        traced.function.loc,
-                        "the derivative would depend on which name is meant",
-                        "pass a copy of one",
-                    )
-                )
-
-
-def plain(function: Callable[..., Any]) -> Any:
-    """The Python function behind an @njit dispatcher."""
-    return getattr(function, "py_func", function)
-
-
-def ordered(
-    signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Any, ...]:
-    """Keyword arguments in their places, defaults filled in."""
-    bound = signature.bind(*args, **kwargs)
-    bound.apply_defaults()
-    return bound.args
-
-
-def spec(value: Any, place: int | str) -> Spec:
-    """The type of an argument. Raises TypingError for what is no number, array or tuple."""
-    match value:
-        case None:
-            return None
-        case bool() | np.bool_():
-            return Scalar("bool")
-        case np.ndarray() if type(value) is np.ndarray and value.dtype.kind in "biuf":
-            return array_spec(value)
-        case np.generic() if value.dtype.kind in "iuf":
-            return Scalar(value.dtype.name)
-        case float():
-            return Scalar("float64")
-        case int():
-            return Scalar("int64")
-        case tuple():
-            return tuple(spec(item, place) for item in value)
-        case _:
-            raise TypingError(
-                Problem(
-                    f"argument {place} is a {type(value).__name__}",
-                    None,
-                    "arguments are real numbers, NumPy arrays of them, None, and tuples of these",
-                    "convert it: np.asarray(...)",
-                )
-            )
-
-
-def primal(function: Callable[..., Any]) -> Program:
-    """The function itself, compiled alone."""
-    return Program(function, "primal", None)

@@ -12,7 +12,7 @@ from srcad.errors import Loc
 from srcad.ir.builder import Builder, OpenBlock
 from srcad.ir.nodes import Atom, Block, Function, Store, Var, View, array_type
 from srcad.ir.trees import Group, Leaf, Nothing, Tree
-from srcad.ir.types import Array, Layout, Scalar
+from srcad.ir.types import FLOAT, Array, Layout, Scalar
 from srcad.ir.walk import walk
 from srcad.tracer.emit import Emit
 from srcad.tracer.interpreter import Interpreter
@@ -29,10 +29,13 @@ class Read:
     name: str
     value: object
     current: Callable[[], object]
+    hidden: bool = False  # a parameter of the traced function: its value shapes no code
 
     def holds(self) -> bool:
         """Whether the trace would read the same now; an array only needs the same type."""
         now = self.current()
+        if self.hidden and type(self.value) is float:
+            return type(now) is float
         if isinstance(self.value, np.ndarray):
             return isinstance(now, np.ndarray) and array_spec(now) == array_spec(self.value)
         if mutable(self.value):
@@ -45,7 +48,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Trace:
-    """The traced function and what it read from outside; arrays among it are hidden parameters."""
+    """The traced function and what it read from outside, some of it as hidden parameters."""
 
     function: Function
     reads: tuple[Read, ...]
@@ -53,13 +56,16 @@ class Trace:
 
     def captured(self) -> list[object]:
         """The hidden arguments now, in the order of the hidden parameters."""
-        return [r.current() for r in self.reads if isinstance(r.value, np.ndarray)]
+        return [r.current() for r in self.reads if r.hidden]
 
 
-def trace(f: types.FunctionType, arguments: tuple[Spec, ...]) -> Trace:
+def trace(
+    f: types.FunctionType, arguments: tuple[Spec, ...], *, hide_floats: bool = False
+) -> Trace:
     """The IR of `f` for arguments of these types.
 
-    Raises UnsupportedSyntax, with the place, where the function uses what srcad does not take.
+    Captured arrays become hidden parameters; with `hide_floats` captured floats too. Raises
+    UnsupportedSyntax, with the place, where the function uses what srcad does not take.
     """
     builder = Builder()
     emit = Emit(builder)
@@ -80,19 +86,27 @@ def trace(f: types.FunctionType, arguments: tuple[Spec, ...]) -> Trace:
         values |= {name: defaults[name] for name in missing}
     reads: list[Read] = []
     hidden: dict[int, tuple[Arr, Var]] = {}
+    captured: list[Var] = []
 
     prologue = OpenBlock()  # extents of captured arrays, wherever those are met
 
     def outside(name: str, value: object, current: Callable[[], object]) -> Value:
+        if hide_floats and type(value) is float:
+            reads.append(Read(name, value, current, True))
+            captured.append(builder.var(FLOAT, name))
+            return Num(captured[-1], True)
         if not isinstance(value, np.ndarray):
             reads.append(Read(name, copy.deepcopy(value) if mutable(value) else value, current))
             return value
         if id(value) not in hidden:
-            reads.append(Read(name, value, current))
+            reads.append(Read(name, value, current, True))
             var = builder.var(array_spec(value), name)
+            captured.append(var)
             inner, builder.open = builder.open, [prologue]
             hidden[id(value)] = Arr(var, _dims(builder, var)), var
             builder.open = inner
+        elif name not in {r.name for r in reads if r.value is value}:  # the two must stay the same
+            reads.append(Read(name, value, current))
         return hidden[id(value)][0]
 
     result = Interpreter(emit, outside).run(code, None, values)
@@ -100,7 +114,6 @@ def trace(f: types.FunctionType, arguments: tuple[Spec, ...]) -> Trace:
     gives = _results(emit, result, results)
     body = builder.finish(*results)
     body = Block((*prologue.stmts, *body.stmts), body.results)
-    captured = tuple(var for _, var in hidden.values())
     function = Function(
         code.name if code.name.isidentifier() else "function",
         (*captured, *params), body, tuple(takes), gives, len(captured),

@@ -2,7 +2,11 @@
 
 A fixpoint over scalars and bases of arrays. Names that a loop or a branch joins share their
 activity if they are arrays. A third flag, *polar*, marks values that may come from a pole
-(division, logarithm, an infinite constant): products with them need `times`.
+(division, logarithm, an infinite constant), and a fourth, *exposed*, values that a pole is computed
+from: the tangent of the former and the cotangent of the latter may be infinite. Products with
+either need `times`, or the two modes disagree where a zero masks the pole. Only a pole at which
+the value stays finite (sqrt, not 1/x) exposes: where the value is infinite too, a cotangent that
+is not 0 belongs to a result that is infinite itself.
 """
 
 import math
@@ -39,6 +43,7 @@ class Activity:
     varied: frozenset[Var]
     useful: frozenset[Var]
     polar: frozenset[Var]
+    exposed: frozenset[Var]
 
     def active(self, atom: Atom) -> bool:
         if isinstance(atom, Const) or not is_float(atom.type):
@@ -52,6 +57,10 @@ class Activity:
             and is_float(atom.type)
             and self.keys.get(atom, atom) in self.varied
         )
+
+    def is_exposed(self, var: Var) -> bool:
+        """Whether the cotangent may be infinite."""
+        return self.keys.get(var, var) in self.exposed
 
     def is_polar(self, atom: Atom) -> bool:
         if isinstance(atom, Const):
@@ -69,6 +78,7 @@ def activity(function: Function, found: Facts, wrt: Iterable[Var]) -> Activity:
     smooth: list[Edge] = []
     value: list[Edge] = []  # every flow of floats, flat or not: for poles
     poles: set[Var] = set()
+    masked: set[Var] = set()  # what poles are computed from
     for stmt in walk(function.body):
         for source, target, passes in _flows(stmt):
             to = key(target)
@@ -86,18 +96,18 @@ def activity(function: Function, found: Facts, wrt: Iterable[Var]) -> Activity:
             value.append((at, to))
             if passes:
                 smooth.append((at, to))
-        if isinstance(stmt, Let) and ops.operation(stmt.op).pole and not _safe(stmt):
+        if isinstance(stmt, Let) and ops.has_pole(stmt):
             poles.add(stmt.out)
+            if not ops.operation(stmt.op).unbounded:
+                masked |= {k for arg in stmt.args if is_float(arg.type) and (k := key(arg))}
     varied = _reach({k for v in wrt if (k := key(v))}, smooth)
     backwards = [(target, source) for source, target in smooth]
     useful = _reach({k for v in function.body.results if (k := key(v))}, backwards)
-    return Activity(keys, frozenset(varied), frozenset(useful), frozenset(_reach(poles, value)))
-
-
-def _safe(let: Let) -> bool:
-    """A division by a non-zero constant has no pole."""
-    last = let.args[-1]
-    return let.op == "div" and isinstance(last, Const) and last.value not in (0, 0.0)
+    polar = _reach(poles, value)
+    exposed = _reach(masked, [(target, source) for source, target in value])
+    return Activity(
+        keys, frozenset(varied), frozenset(useful), frozenset(polar), frozenset(exposed)
+    )
 
 
 def _flows(stmt: object) -> Iterable[tuple[Atom, Atom, bool]]:

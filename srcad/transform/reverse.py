@@ -213,6 +213,7 @@ class Reverse:
             if self.active.active(arg) and differentiable(let, k):
                 others = (*let.args[:k], *let.args[k + 1 :], let.out)
                 polar = any(self.active.is_polar(o) for o in others if is_float(o.type))
+                polar = polar or self.active.is_exposed(let.out)
                 self.add(arg, contribution(self.builder, here, k, given, polar))
 
     def known(self, var: Var) -> Atom:

@@ -1,7 +1,7 @@
 """What one operation contributes to a tangent or a cotangent: the sensitivity times the partial.
 
 Both modes use the same product, so that they agree to rounding. `times` stands where the partial
-can be infinite while the sensitivity is zero (ADJOINT's convention: zero contributes zero).
+can be infinite while the sensitivity is zero, or the other way round: zero contributes zero.
 """
 
 from srcad import ops
@@ -38,7 +38,7 @@ def differentiable(let: Let, k: int) -> bool:
 def contribution(builder: Builder, let: Let, k: int, given: Atom, polar: bool) -> Atom:
     """`given` times d out / d args[k].
 
-    `polar` says that another operand may come from a pole, so that a plain product may be nan.
+    `polar` says that `given` or the partial may be infinite, so that a plain product may be nan.
     """
     zero = const(0.0, given.type.dtype)
     match let.op:
@@ -57,5 +57,5 @@ def contribution(builder: Builder, let: Let, k: int, given: Atom, polar: bool) -
     assert partial is not None, f"{let.op} is flat in argument {k}"
     if isinstance(partial, Const) and partial.value in (1.0, -1.0):
         return given if partial.value == 1.0 else ops.apply(builder, "neg", given)
-    name = "times" if polar or ops.operation(let.op).pole else "mul"
+    name = "times" if polar or ops.has_pole(let) else "mul"
     return ops.apply(builder, name, given, partial)

@@ -159,8 +159,8 @@ class Tangent:
             given = self.dot(arg)
             if isinstance(given, Const) and given.value == 0.0:
                 continue
-            others = (*let.args[:k], *let.args[k + 1 :], let.out)
-            polar = any(self.active.is_polar(o) for o in others if is_float(o.type))
+            values = (*let.args, let.out)
+            polar = any(self.active.is_polar(o) for o in values if is_float(o.type))
             more = contribution(self.builder, let, k, given, polar)
             total = more if total is None else ops.apply(self.builder, "add", total, more)
         if total is not None:

@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Program:
     """A function, fresh arguments for it, and what holds at that point.
 
     `argnums` are the float arguments that are differentiated. `expect` are the gradients of the
     sum of the result's elements, where they are known exactly. `kink`: differences mean nothing
-    here. `pole`: an infinite slope, so that
-    only exact values can be compared. `mutates`: the function writes into an argument.
-    `compiled`: also run through Numba.
-    `second`: the identity is held at second order too.
+    here. `pole`: an infinite slope, so that only exact values can be compared. `mutates`: the
+    function writes into an argument. `compiled`: also run through Numba. `second`: the identity
+    is held at second order too.
     """
 
     fn: Callable[..., Any]

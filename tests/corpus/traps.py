@@ -215,9 +215,23 @@ def tied_extremes(x, y):
     return np.maximum(x, y) + np.minimum(x, y)
 
 
-@PROGRAMS.add(0.0, expect=(0.0,), kink=True, pole=True)
+@PROGRAMS.add(0.0, expect=(0.0,), kink=True)
 def zero_times_infinite_slope(x):
     return 0.0 * math.sqrt(x)
+
+
+@PROGRAMS.add(0.0, expect=(0.0,), kink=True)
+def infinite_slope_of_zero(x):
+    return math.sqrt(0.0 * x)
+
+
+@PROGRAMS.add(np.array([0.0, 2.0]), 0.0, argnums=(0, 1), kink=True, second=False)
+def masked_poles_in_a_loop(x, w):
+    """Second derivatives are truly infinite here: w ** 1.5 and w * sqrt(x) at 0."""
+    s = 0.0
+    for i in range(x.size):
+        s += w * math.sqrt(x[i]) + math.sqrt(w * x[i]) * w
+    return s
 
 
 @PROGRAMS.add(np.array([0.0, 0.25]), expect=(np.array([np.inf, 1.0]),), kink=True, pole=True)
@@ -251,3 +265,14 @@ def power_zero(x, y):
 @PROGRAMS.add(0.0, expect=(0.0,))
 def constant_power_at_zero(x):
     return x**0 + x**2
+
+
+@PROGRAMS.add(0.0, expect=(0.0,), kink=True)
+def flat_behind_an_infinite_value(x):
+    """exp(-1/x**2) with all its derivatives is 0 at 0; 1/x is infinite on the way."""
+    return math.exp(-1.0 / (x * x))
+
+
+@PROGRAMS.add(0.0, expect=(0.0,), kink=True)
+def slope_of_a_root_masked_outside(x):
+    return np.tanh(0.0 * math.sqrt(3.0 * x) + 1.0 / (1.0 + x * x))

@@ -1,0 +1,24 @@
+"""Compiles an IR function in memory, for tests and for what cannot be cached."""
+
+import hashlib
+import linecache
+from typing import Any
+
+from srcad.codegen import Source, source
+from srcad.ir.nodes import Function
+from srcad.runtime import vectormath
+
+
+def compile_function(function: Function) -> Any:
+    """The function compiled by Numba at its first call, without a disk cache."""
+    made = source(function, vector_math=vectormath.AVAILABLE)
+    space: dict[str, Any] = {"__name__": "srcad.generated"}
+    exec(compile(made.text, register(made), "exec"), space)
+    return space[made.entry]
+
+
+def register(made: Source) -> str:
+    """A file name under which tracebacks and debuggers find the text."""
+    name = f"<srcad {made.entry} {hashlib.sha256(made.text.encode()).hexdigest()[:12]}>"
+    linecache.cache[name] = (len(made.text), None, made.text.splitlines(True), name)
+    return name

@@ -1,0 +1,43 @@
+"""Random programs, interpreted: value, dot-product identity, and the same with everything kept.
+
+An error that tangent and adjoint share is not seen here; `test_programs` has differences.
+SRCAD_RANDOM_PROGRAMS sets how many programs are tried.
+"""
+
+import os
+
+import numpy as np
+import oracles
+import random_programs
+from corpus import Program
+from hypothesis import HealthCheck, assume, given, note, settings
+
+COUNT = int(os.environ.get("SRCAD_RANDOM_PROGRAMS", "150"))
+# Slopes multiply through a hundred statements, so rounding grows with them; a fault does not
+# depend on the sizes. Programs steeper than STEEPEST say nothing.
+ROUNDING = 1e-8
+STEEPEST = 1e5
+
+
+@settings(
+    max_examples=COUNT,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(random_programs.sources())
+def test_identity(text: str) -> None:
+    note(text)
+    function = random_programs.loaded(text)
+    case = Program(function, random_programs.arguments, (0, 1, 2))
+    made = oracles.Derivatives(case)
+    value = oracles.plain(case, case.fresh())
+    oracles.assert_close(made.primal(*case.fresh()), value, ROUNDING)
+    u = oracles.random_like(case.fresh(), 1)
+    bars = made.vjp(*case.fresh(), 1.0)
+    assume(max(float(np.max(np.abs(b))) for b in bars) < STEEPEST)
+    (dot,) = made.jvp(*case.fresh(), u)
+    total, scale = oracles.terms(bars, u)
+    assert abs(total - dot) <= ROUNDING * (1.0 + scale), f"{total} is not {dot}"
+    oracles.assert_close(made.kept(*case.fresh(), 1.0), bars, ROUNDING)
