@@ -12,17 +12,18 @@ import numpy as np
 
 from srcad import ops
 from srcad.errors import Loc
-from srcad.ir.nodes import Atom, Block, Const, For, If, Var, While, const
+from srcad.ir.nodes import Atom, Block, For, If, Var, While, const
 from srcad.ir.types import BOOL, INT, Array, Scalar
-from srcad.tracer import library
-from srcad.tracer.emit import Emit
+from srcad.tracer import methods, numpy_calls
+from srcad.tracer.context import Emit
 from srcad.tracer.flow import RESULT, RETURNED, assigned, normalise
 from srcad.tracer.source import Code, code_of
 from srcad.tracer.values import UNSET, Arr, Num, Value
 
 BINARY = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.FloorDiv: "floordiv",
-    ast.Mod: "mod", ast.Pow: "pow",
+    ast.Mod: "mod", ast.Pow: "pow", ast.BitAnd: "bitand", ast.BitOr: "bitor",
+    ast.BitXor: "bitxor", ast.LShift: "lshift", ast.RShift: "rshift",
 }  # fmt: skip
 COMPARE = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne",
@@ -30,6 +31,8 @@ COMPARE = {
 STATIC: dict[str, Callable[..., Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
     "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "lt": operator.lt,
+    "bitand": operator.and_, "bitor": operator.or_, "bitxor": operator.xor,
+    "lshift": operator.lshift, "rshift": operator.rshift,
     "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq, "ne": operator.ne,
 }  # fmt: skip
 DEPTH = 40  # calls inside calls: beyond it the function is recursive
@@ -57,6 +60,7 @@ class Interpreter:
         self, emit: Emit, outside: Callable[[str, object, Callable[[], object]], Value]
     ) -> None:
         self.emit, self.outside = emit, outside
+        emit.run = lambda function, args: self.call(function, args, {})
         self.frame: Frame | None = None
         self.depth = 0
 
@@ -109,12 +113,12 @@ class Interpreter:
             )
 
     def call(self, function: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
-        if isinstance(function, library.Method):
+        if isinstance(function, methods.Method):
             return self.known(function.function, [function.array, *args], kwargs)
         if isinstance(function, Function):
             names = self.bind(function.code, args, kwargs, function.defaults)
             return self.run(function.code, function.frame, names)
-        meaning = library.handler(function)
+        meaning = numpy_calls.lookup(function)
         if meaning is not None:
             return self.known(meaning, args, kwargs)
         if hasattr(function, "__srcad__"):
@@ -131,7 +135,9 @@ class Interpreter:
         name = getattr(function, "__name__", type(function).__name__)
         self.emit.fail(f"a call of `{name}` is not supported")
 
-    def known(self, meaning: library.Handler, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def known(
+        self, meaning: numpy_calls.Handler, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
         """A call whose meaning is in `library`; arguments that it does not take are refused."""
         try:
             inspect.signature(meaning).bind(self.emit, *args, **kwargs)
@@ -211,7 +217,7 @@ class Interpreter:
 
     def unpacked(self, value: Value, count: int) -> list[Value]:
         if isinstance(value, Arr):
-            return [self.emit.getitem(value, k) for k in range(count)]
+            return self.emit.items(value, count)
         if not isinstance(value, tuple | list) or len(value) != count:
             self.emit.fail(f"{count} values are needed here")
         return list(value)
@@ -223,15 +229,13 @@ class Interpreter:
             array, key = self.expr(target.value), self.expr(target.slice)
             if not isinstance(array, Arr):
                 self.refuse(target, "only arrays can be written to")
-            before = self.emit.getitem(array, key)
-            self.emit.setitem(array, key, self.binary(op, before, self.expr(value)))
+            self.emit.augmented(array, key, op, self.expr(value))
             return
         before = self.expr(ast.copy_location(ast.Name(target.id, ast.Load()), target))  # type: ignore[attr-defined]
-        after = self.binary(op, before, self.expr(value))
-        if isinstance(before, Arr):  # in place: every other name sees it
-            self.emit.setitem(before, Ellipsis, after)
+        if isinstance(before, Arr) and before.shape:  # in place: every other name sees it
+            self.emit.augmented(before, Ellipsis, op, self.expr(value))
         else:
-            self.assign(target, after)
+            self.assign(target, self.binary(op, before, self.expr(value)))
 
     # -- branches
 
@@ -559,15 +563,7 @@ class Interpreter:
     # -- expressions
 
     def truth(self, value: Value) -> "bool | Num":
-        if isinstance(value, Num):
-            if isinstance(value.atom, Const):
-                return bool(value.atom.value)
-            if value.atom.type == BOOL:
-                return value
-            return Num(self.emit.atom(self.emit.op("ne", value, 0)))
-        if isinstance(value, Arr):
-            self.emit.fail("the truth value of an array is ambiguous")
-        return bool(value)
+        return self.emit.truth(value)
 
     def binary(self, op: str, left: Value, right: Value) -> Value:
         if not isinstance(left, Num | Arr) and not isinstance(right, Num | Arr):
@@ -650,7 +646,7 @@ class Interpreter:
                 known = self.truth(value)
                 return not known if isinstance(known, bool) else self.emit.op("not", known)
             case _:
-                self.emit.fail("`~` is not supported yet")
+                return self.emit.op("invert", value) if isinstance(value, Num | Arr) else ~value  # type: ignore[operator]
 
     def compare(self, node: ast.Compare) -> Value:
         left = self.expr(node.left)
@@ -727,10 +723,8 @@ class Interpreter:
         return self.call(function, args, kwargs)
 
     def attribute(self, value: Value, attr: str) -> Value:
-        if isinstance(value, Arr):
-            return library.attribute(self.emit, value, attr)
-        if isinstance(value, Num):
-            self.emit.fail(f"the attribute `{attr}` of a number is not supported")
+        if isinstance(value, Arr | Num):
+            return self.emit.attribute(value, attr)
         if not hasattr(value, attr):
             self.emit.fail(f"`{attr}` is not an attribute here")
         found = getattr(value, attr)

@@ -14,7 +14,7 @@ from srcad.ir.nodes import Atom, Block, Function, Store, Var, View, array_type
 from srcad.ir.trees import Group, Leaf, Nothing, Tree
 from srcad.ir.types import FLOAT, Array, Layout, Scalar
 from srcad.ir.walk import walk
-from srcad.tracer.emit import Emit
+from srcad.tracer.context import Emit
 from srcad.tracer.interpreter import Interpreter
 from srcad.tracer.source import code_of
 from srcad.tracer.values import Arr, Num, Value
@@ -78,6 +78,7 @@ def trace(
     for name, spec in zip(names, arguments, strict=False):
         values[name], tree = _parameter(builder, name, spec, params)
         takes.append((name, tree))
+    emit.memory.separate.update(p for p in params if isinstance(p.type, Array))
     if len(names) > len(arguments):
         missing = names[len(arguments) :]
         defaults = dict(zip(reversed(names), reversed(f.__defaults__ or ()), strict=False))
@@ -102,6 +103,7 @@ def trace(
             reads.append(Read(name, value, current, True))
             var = builder.var(array_spec(value), name)
             captured.append(var)
+            emit.memory.separate.add(var)
             inner, builder.open = builder.open, [prologue]
             hidden[id(value)] = Arr(var, _dims(builder, var)), var
             builder.open = inner

@@ -1,9 +1,15 @@
-"""What names mean while tracing: run-time scalars, run-time arrays, or ordinary Python objects."""
+"""What names mean while tracing: run-time scalars, run-time arrays, or ordinary Python objects.
 
-from dataclasses import dataclass
+`Emit` is what every function of this package that adds to the IR gets first.
+"""
 
-from srcad.errors import Loc
-from srcad.ir.nodes import Atom, Var
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from srcad.errors import Loc, Problem, UnsupportedSyntax
+from srcad.ir.builder import Builder, OpenBlock
+from srcad.ir.nodes import Atom, Block, For, If, Let, Map, Stmt, Var, While
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +43,107 @@ class Closure:
     node: object  # ast.FunctionDef | ast.Lambda
     scope: object
     loc: Loc
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An atom, and the statement of an open block behind which it is known."""
+
+    atom: Atom
+    block: OpenBlock
+    place: int
+    stmt: Stmt
+
+    def holds(self, open: list[OpenBlock]) -> bool:
+        """Whether the statement stands before the place where statements are added now."""
+        stmts = self.block.stmts
+        here = any(block is self.block for block in open)
+        return here and self.place < len(stmts) and stmts[self.place] is self.stmt
+
+
+class Memory:
+    """What is known of arrays: whose elements a view shows, who shares memory with whom."""
+
+    def __init__(self) -> None:
+        self.roots: dict[Var, Var] = {}  # views and what they are views of, in the end
+        self.separate: set[Var] = set()  # arrays that share no memory with each other
+        self.frozen: set[Var] = set()  # arrays whose copy NumPy may or may not make
+        self.writes: list[tuple[Var, tuple[OpenBlock, ...]]] = []
+
+    def root(self, array: Var) -> Var:
+        return self.roots.get(array, array)
+
+    def apart(self, first: Var, second: Var) -> bool:
+        """Whether two arrays certainly share no memory."""
+        roots = self.root(first), self.root(second)
+        return roots[0] != roots[1] and all(root in self.separate for root in roots)
+
+
+class Emit:
+    """A builder, and what is known of the atoms made so far."""
+
+    maps = False  # array expressions as Maps, once `transform` lowers them; else as loops
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+        self.indices: dict[Var, Atom] = {}  # loop indices and the extents that they count
+        self.covers: dict[Atom, frozenset[Atom]] = {}  # broadcast extents and what they cover
+        self.lengths: dict[Atom, tuple[Atom, int]] = {}  # n - k, where made: n and k
+        self.memory = Memory()
+        self.made: dict[Hashable, Made] = {}
+        self.run: Callable[[object, list[Value]], Value] | None = None  # set by the interpreter
+
+    @property
+    def loc(self) -> Loc | None:
+        return self.builder.loc
+
+    def fail(self, what: str, why: str = "", instead: str = "") -> NoReturn:
+        """Refuses the construct at the current place."""
+        raise UnsupportedSyntax(Problem(what, self.builder.loc, why, instead))
+
+    def call(self, function: Callable[..., object], *args: Value) -> Value:
+        """Traces a function of `srcad.arrays` in place; its statements carry the user's line."""
+        assert self.run is not None, "no interpreter is attached"
+        block, loc = self.builder.open[-1], self.builder.loc
+        mark = len(block.stmts)
+        result = self.run(function, list(args))
+        block.stmts[mark:] = [located(stmt, loc) for stmt in block.stmts[mark:]]
+        self.builder.loc = loc
+        return result
+
+    def once(self, key: Hashable, make: Callable[[], Atom]) -> Atom:
+        """The atom that `make` gives, emitted again only where an earlier one is not visible."""
+        found = self.made.get(key)
+        if found is not None and found.holds(self.builder.open):
+            return found.atom
+        block = self.builder.open[-1]
+        before = len(block.stmts)
+        atom = make()
+        place = len(block.stmts) - 1
+        if place >= before:
+            self.made[key] = Made(atom, block, place, block.stmts[place])
+        return atom
+
+    def definition(self, atom: Atom) -> Let | None:
+        """The operation that an atom is the result of, where it stands in an open block."""
+        if isinstance(atom, Var):
+            for block in reversed(self.builder.open):
+                for stmt in reversed(block.stmts):
+                    if isinstance(stmt, Let) and stmt.out == atom:
+                        return stmt
+        return None
+
+
+def located(stmt: Stmt, loc: Loc | None) -> Stmt:
+    """The statement and all inside it at another place."""
+
+    def block(inner: Block) -> Block:
+        return Block(tuple(located(s, loc) for s in inner.stmts), inner.results)
+
+    match stmt:
+        case Map(body=body) | For(body=body) | While(body=body):
+            return replace(stmt, body=block(body), loc=loc)
+        case If(then=then, orelse=orelse):
+            return replace(stmt, then=block(then), orelse=block(orelse), loc=loc)
+        case _:
+            return replace(stmt, loc=loc)
