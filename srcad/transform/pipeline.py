@@ -9,6 +9,7 @@ from srcad.ir.trees import Group, Leaf, Nothing, Tree, leaves
 from srcad.ir.types import is_float
 from srcad.transform.adjoint import adjoint
 from srcad.transform.references import references
+from srcad.transform.simplify import simplify
 from srcad.transform.tangent import tangent
 
 
@@ -20,10 +21,10 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
     (value, tangents). Raises TypingError for integer arguments and, under the first two, for a
     result that is not one scalar.
     """
-    function = references(function)
+    function = simplify(references(function))
     places, shape = _chosen(function, argnums)
     if mode == "jvp":
-        return tangent(function, places)
+        return simplify(tangent(function, places))
     scalar = mode in ("grad", "value_and_grad")
     if scalar:
         _need_scalar(function)
@@ -40,10 +41,11 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
     values = len(function.body.results)
     results: tuple[Atom, ...] = joint.body.results
     if mode == "value_and_grad":
-        return replace(joint, name=f"{function.name}_grad", gives=Group((function.gives, shape)))
+        gives = Group((function.gives, shape))
+        return simplify(replace(joint, name=f"{function.name}_grad", gives=gives))
     body = Block(joint.body.stmts, results[values:])
     name = f"{function.name}_grad" if scalar else joint.name
-    return references(replace(joint, name=name, body=body, gives=shape))
+    return simplify(references(replace(joint, name=name, body=body, gives=shape)))
 
 
 def _need_scalar(function: Function) -> None:

@@ -1,0 +1,36 @@
+"""Makes a function smaller without changing what it computes, whatever stage it comes from.
+
+The passes feed each other, so they run in turn until nothing changes:
+
+- `elements`    elements are addressed in the array itself, views of it disappear
+- `numbering`   constants, copies, common subexpressions, loops and branches that are decided
+- `checks`      range checks that always hold, or that can be made before the loop
+- `invariants`  integers that do not change in a loop
+- `liveness`    what nothing needs
+"""
+
+from collections.abc import Callable
+
+from srcad.ir.nodes import Function
+from srcad.transform.checks import checks
+from srcad.transform.elements import elements
+from srcad.transform.invariants import invariants
+from srcad.transform.liveness import liveness
+from srcad.transform.numbering import numbering
+
+Pass = Callable[[Function], Function]
+
+PASSES: tuple[Pass, ...] = (elements, numbering, liveness, checks, invariants, liveness)
+MOST_ROUNDS = 6
+
+
+def simplify(function: Function) -> Function:
+    """The function simplified; simplifying again changes nothing."""
+    function = liveness(function)
+    for _ in range(MOST_ROUNDS):
+        before = function
+        for each in PASSES:
+            function = each(function)
+        if function == before:
+            break
+    return function
