@@ -2,16 +2,16 @@
 
 from srcad import ops
 from srcad.ir.builder import Builder
-from srcad.ir.nodes import Alloc, Atom, Function, Var, View, const
+from srcad.ir.nodes import Atom, Function, Var, const
 from srcad.ir.trees import Group, Leaf, Nothing, Tree
-from srcad.ir.types import INT, Array, is_float
+from srcad.ir.types import Array, is_float
 from srcad.ir.walk import defs, next_id
 from srcad.transform.activity import activity
 from srcad.transform.facts import facts
 from srcad.transform.forward import Forward
-from srcad.transform.plan import Plan, Source, plan
+from srcad.transform.plan import plan
 from srcad.transform.reverse import Reverse, each_element, moved_in
-from srcad.transform.tapes import Tapes
+from srcad.transform.tapes import tapes
 
 
 def adjoint(
@@ -31,10 +31,10 @@ def adjoint(
     active = activity(function, found, wanted)
     made = plan(function, found, active, force_keep=force_keep)
     builder = Builder(next_id(function))
-    tapes = _tapes(made, builder)
+    kept = tapes(made, builder)
     cotangents = _cotangents(function, builder, seeded)
-    Forward(made, tapes, builder).block(function.body)
-    reverse = Reverse(made, tapes, builder)
+    Forward(made, kept, builder).block(function.body)
+    reverse = Reverse(made, kept, builder)
     reverse.fresh_shadows(iter(function.params), moved_in(function.body))
     for result, given in zip(function.body.results, cotangents, strict=True):
         if given is None or not active.active(result):
@@ -117,21 +117,3 @@ def _gradient(reverse: Reverse, var: Var) -> Atom:
     if not isinstance(var.type, Array):
         return reverse.bars.get(var, const(0.0, var.type.dtype))
     return reverse.shadows[var] if var in reverse.shadows else reverse.fresh(var)
-
-
-def _tapes(made: Plan, builder: Builder) -> Tapes:
-    """Declares what is kept: planned values, and extents of arrays born inside loops."""
-    tapes = Tapes(made.found)
-    for var, source in made.sources.items():
-        if source is Source.KEEP:
-            tapes.keep(var, made.loops_around(var), builder)
-    for var, stmt in made.found.owner.items():
-        nested = isinstance(var.type, Array) and not made.visible(var)
-        if not nested or isinstance(stmt, Alloc | View) or not made.active.active(var):
-            continue
-        assert isinstance(var.type, Array)
-        extents = tuple(builder.var(INT, "extent") for _ in range(var.type.ndim))
-        made.extents[var] = extents
-        for extent in extents:
-            tapes.keep(extent, made.loops_around(var), builder)
-    return tapes

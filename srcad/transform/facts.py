@@ -13,12 +13,14 @@ class Facts:
     `owner[v]` is the statement that defines v (None: a parameter of the function);
     `inside[v]` are the statements around v's definition, outermost first; a name that a loop
     defines for its body counts as inside that loop. `around[id(stmt)]` and `order[id(stmt)]` are
-    the same for statements, and their place in the text.
+    the same for statements, and their place in the text; `within[id(stmt)]` are the blocks around
+    it, one more: the function's first.
     """
 
     owner: dict[Var, Stmt | None] = field(default_factory=dict)
     inside: dict[Var, tuple[Stmt, ...]] = field(default_factory=dict)
     around: dict[int, tuple[Stmt, ...]] = field(default_factory=dict)
+    within: dict[int, tuple[Block, ...]] = field(default_factory=dict)
     order: dict[int, int] = field(default_factory=dict)
 
     def base(self, array: Var) -> Var:
@@ -38,17 +40,17 @@ def facts(function: Function) -> Facts:
     found = Facts()
     for param in function.params:
         found.owner[param], found.inside[param] = None, ()
-    _visit(found, function.body, ())
+    _visit(found, (), (function.body,))
     return found
 
 
-def _visit(found: Facts, block: Block, around: tuple[Stmt, ...]) -> None:
-    for stmt in block.stmts:
-        found.around[id(stmt)] = around
+def _visit(found: Facts, around: tuple[Stmt, ...], within: tuple[Block, ...]) -> None:
+    for stmt in within[-1].stmts:
+        found.around[id(stmt)], found.within[id(stmt)] = around, within
         found.order[id(stmt)] = len(found.order)
         for var in defs(stmt):
             found.owner[var], found.inside[var] = stmt, around
         for var in params(stmt):
             found.owner[var], found.inside[var] = stmt, (*around, stmt)
         for inner in blocks(stmt):
-            _visit(found, inner, (*around, stmt))
+            _visit(found, (*around, stmt), (*within, inner))

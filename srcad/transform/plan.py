@@ -1,7 +1,8 @@
 """Where the reverse sweep gets each primal value that it reads (ADJOINT section 4).
 
-The plan is a table from values to sources; `adjoint` obeys any plan. First form: keep the leaves,
-recompute pure scalar work, reload what no later write can change (every write to the base counts).
+The plan is a table from values to sources; `adjoint` obeys any plan. Leaves are kept, pure scalar
+work on them is computed again, and memory that is proved unchanged is read again: in place, or in
+a copy of the array that is kept once for each execution of a region.
 """
 
 from dataclasses import dataclass, field
@@ -9,8 +10,8 @@ from enum import Enum
 
 from srcad import ops
 from srcad.ir.nodes import (
-    Alloc,
     Atom,
+    Block,
     Const,
     For,
     Function,
@@ -24,12 +25,16 @@ from srcad.ir.nodes import (
     Var,
     View,
     While,
+    array_type,
 )
 from srcad.ir.types import Array, is_float
 from srcad.ir.walk import how_atoms, walk
 from srcad.transform.activity import Activity
 from srcad.transform.facts import Facts
 from srcad.transform.rules import differentiable, reads
+from srcad.transform.unchanged import Unchanged, unchanged
+
+Loop = For | While
 
 
 class Source(Enum):
@@ -39,22 +44,51 @@ class Source(Enum):
     INDEX = "made by the reverse loop"
     RECOMPUTE = "computed again from planned values"
     RELOAD = "loaded again from memory proved unchanged"
+    KEEP_ARRAY = "loaded from a kept copy of the array"
     KEEP = "kept on a tape"
+
+
+@dataclass(frozen=True)
+class Copy:
+    """An array that is copied each time the sweep is at one place, and read by the reverse sweep.
+
+    `place` is the block at whose end it is copied, or the library statement before which it is;
+    the statements `around` stand around that place. `array` is the name that is copied.
+    """
+
+    array: Var
+    place: Block | Library
+    around: tuple[Stmt, ...]
+
+    @property
+    def key(self) -> tuple[Var, int]:
+        return self.array, id(self.place)
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        return tuple(stmt for stmt in self.around if isinstance(stmt, For | While))
 
 
 @dataclass
 class Plan:
-    """`sources` of values; `reversed` holds the id of every loop and branch that is reversed."""
+    """`sources` of values; `reversed` holds the id of every loop and branch that is reversed.
+
+    `copies` are the kept arrays, by array and id of their place; `copied` tells which of them a
+    Load with source KEEP_ARRAY reads. `extents` are those of arrays that the reverse sweep makes
+    shadows or copies of; of the arrays in `unsized` they are kept.
+    """
 
     function: Function
     found: Facts
     active: Activity
+    memory: Unchanged
     force_keep: bool = False
     sources: dict[Var, Source] = field(default_factory=dict)
     reversed: set[int] = field(default_factory=set)
-    extents: dict[Var, tuple[Var, ...]] = field(default_factory=dict)
-    copies: dict[tuple[int, Var], Var] = field(default_factory=dict)  # (id(stmt), operand)
-    _writes: dict[Var, list[Stmt]] = field(default_factory=dict)
+    extents: dict[Var, tuple[Atom, ...]] = field(default_factory=dict)
+    unsized: list[Var] = field(default_factory=list)
+    copies: dict[tuple[Var, int], Copy] = field(default_factory=dict)
+    copied: dict[Var, Copy] = field(default_factory=dict)
 
     def ask(self, atom: Atom) -> None:
         """Plans a value and everything that its source reads."""
@@ -68,11 +102,13 @@ class Plan:
             for arg in stmt.args:
                 if not isinstance(arg.type, Array):
                     self.ask(arg)
-        elif source is Source.RELOAD:
+        elif source in (Source.RELOAD, Source.KEEP_ARRAY):
             assert isinstance(stmt, Load)
             self.ask_place(stmt.array, stmt.index)
+            if source is Source.KEEP_ARRAY:
+                self.ask_copy(self.copied[atom])
         elif source is Source.KEEP:
-            self.ask_position(atom)
+            self.ask_position(self.loops_around(atom))
 
     def ask_place(self, array: Var, index: tuple[Atom, ...]) -> None:
         """The indices, and the integers of the views down to the base."""
@@ -86,61 +122,46 @@ class Plan:
             array = stmt.array
             stmt = self.found.owner[array]
 
-    def ask_position(self, var: Var) -> None:
+    def ask_copy(self, copy: Copy) -> None:
+        self.copies[copy.key] = copy
+        self.ask_position(copy.loops)
+        if copy.around:
+            self.ask_extents(copy.array)
+
+    def ask_extents(self, array: Var) -> None:
+        """The extents of an array: known integers, or kept where the array is born."""
+        if array in self.extents or array in self.unsized:
+            return
+        shape = tuple(e for e in self.memory.shape(array) if e is not None)
+        if len(shape) == array_type(array).ndim and not self.grows(self.found.base(array)):
+            self.extents[array] = shape
+            for extent in shape:
+                self.ask(extent)
+        else:
+            self.unsized.append(array)
+            self.ask_position(self.loops_around(array))
+
+    def ask_position(self, loops: tuple[Loop, ...]) -> None:
         """What the tape's positions need: trip counts that are not the scope's."""
-        for loop in self.loops_around(var):
-            self.ask_trips(loop)
+        for loop in loops:
+            self.ask(loop.stop if isinstance(loop, For) else loop.trips)
 
-    def ask_trips(self, loop: For | While) -> None:
-        self.ask(loop.stop if isinstance(loop, For) else loop.trips)
+    def ask_array(self, stmt: Library, array: Var) -> None:
+        """A whole operand: the array itself where it stays as it is, else a copy."""
+        self.ask_place(array, ())
+        if not self.memory.holds(stmt, array, 0):
+            self.ask_copy(Copy(array, stmt, self.found.around[id(stmt)]))
 
-    def loops_around(self, var: Var) -> tuple[For | While, ...]:
+    def loops_around(self, var: Var) -> tuple[Loop, ...]:
         return self.found.loops(self.found.inside[var])
 
     def visible(self, var: Var) -> bool:
         """Defined directly in the function's block, where both sweeps stand."""
         return not self.found.inside[var]
 
-    def writes(self, base: Var) -> list[Stmt]:
-        if not self._writes:
-            for stmt in walk(self.function.body):
-                for target in _targets(stmt):
-                    self._writes.setdefault(self.found.base(target), []).append(stmt)
-        return self._writes.get(base, [])
-
-    def unchanged_array(self, stmt: Stmt, array: Var) -> bool:
-        """Whether a whole array still holds, in the reverse sweep, what `stmt` read."""
-        return self.unchanged(stmt, array, whole=True)
-
-    def unchanged(self, load: Stmt, array: Var, *, whole: bool = False) -> bool:
-        """Whether memory read by `load` is the same until the reverse sweep has read it again.
-
-        True if the base belongs to the scope, is never moved, and nothing writes to it later in
-        the text or in a loop around both.
-        """
-        base = self.found.base(array)
-        if (self.force_keep and not whole) or not self.visible(base) or self._moves(base):
-            return False
-        place = self.found.order[id(load)]
-        around = self.found.loops(self.found.around[id(load)])
-        for write in self.writes(base):
-            if self.found.order[id(write)] > place:
-                return False
-            if any(loop in self.found.around[id(write)] for loop in around):
-                return False
-        return True
-
     def grows(self, base: Var) -> bool:
         """Whether the array is longer in the end than where it was made."""
-        return any(isinstance(write, Grow) for write in self.writes(base))
-
-    def _moves(self, base: Var) -> bool:
-        for stmt in walk(self.function.body):
-            if isinstance(stmt, For | While) and any(init == base for _, init in stmt.carried):
-                return True
-            if isinstance(stmt, If) and base in (*stmt.then.results, *stmt.orelse.results):
-                return True
-        return False
+        return any(isinstance(write, Grow) for write, _ in self.memory.writes.get(base, ()))
 
     def _source(self, var: Var) -> Source:
         stmt = self.found.owner[var]
@@ -149,15 +170,31 @@ class Plan:
         if isinstance(stmt, For | While) and var == stmt.index:
             return Source.INDEX
         if isinstance(stmt, Let):
-            return Source.RECOMPUTE if self._pure(stmt) else Source.KEEP
-        if isinstance(stmt, Load) and self.unchanged(stmt, stmt.array):
-            return Source.RELOAD
+            return Source.RECOMPUTE if self.recomputable(stmt) else Source.KEEP
+        if isinstance(stmt, Load) and not self.force_keep:
+            if self.memory.holds(stmt, stmt.array, 0):
+                return Source.RELOAD
+            copy = self._copy(stmt)
+            if copy is not None:
+                self.copied[var] = copy
+                return Source.KEEP_ARRAY
         return Source.KEEP
 
-    def _pure(self, let: Let) -> bool:
+    def _copy(self, load: Load) -> Copy | None:
+        """The outermost region, with a loop around the load, at whose end a copy still shows it."""
+        around, within = self.found.around[id(load)], self.found.within[id(load)]
+        for depth in range(1, len(around)):
+            if not self.found.loops(around[depth:]):
+                return None
+            if self.memory.covered(load, load.array, depth):
+                if self.memory.holds(load, load.array, depth):
+                    return Copy(self.found.base(load.array), within[depth], around[:depth])
+        return None
+
+    def recomputable(self, let: Let) -> bool:
         """Values that jump are kept: two sweeps may round what decides them differently."""
-        if any(isinstance(arg.type, Array) and not self.visible(arg) for arg in let.args
-               if isinstance(arg, Var)):  # fmt: skip
+        arrays = [a for a in let.args if isinstance(a, Var) and isinstance(a.type, Array)]
+        if any(not self.visible(array) for array in arrays):
             return False
         takes_float = any(is_float(arg.type) for arg in let.args)
         if takes_float and (ops.operation(let.op).jumps or not is_float(let.out.type)):
@@ -165,19 +202,9 @@ class Plan:
         return not self.force_keep or not takes_float
 
 
-def _targets(stmt: Stmt) -> tuple[Var, ...]:
-    match stmt:
-        case Store(array=array) | Grow(array=array):
-            return (array,)
-        case Library(writes=writes):
-            return writes
-        case _:
-            return ()
-
-
 def plan(function: Function, found: Facts, active: Activity, *, force_keep: bool = False) -> Plan:
     """The sources of everything that the reverse sweep of `function` reads."""
-    made = Plan(function, found, active, force_keep)
+    made = Plan(function, found, active, unchanged(function, found), force_keep)
     for stmt in walk(function.body):
         if needs_reverse(stmt, active, found):
             made.reversed.add(id(stmt))
@@ -186,6 +213,10 @@ def plan(function: Function, found: Facts, active: Activity, *, force_keep: bool
     for stmt in walk(function.body):
         if id(stmt) in made.reversed:
             _ask_statement(made, stmt)
+    for array in found.owner:
+        if isinstance(array.type, Array) and found.base(array) == array:
+            if active.active(array) and not made.visible(array):
+                made.ask_extents(array)
     return made
 
 
@@ -196,8 +227,6 @@ def needs_reverse(stmt: Stmt, active: Activity, found: Facts) -> bool:
             return active.active(out)
         case Store(array=array):
             return active.active(array)
-        case Alloc(out=out):
-            return active.active(out) and bool(found.around[id(stmt)])
         case For(carried=carried) | While(carried=carried):
             return any(active.active(name) for name, _ in carried)
         case If(outs=outs):
@@ -217,15 +246,21 @@ def _ask_statement(made: Plan, stmt: Stmt) -> None:
                         made.ask(var)
         case Load(array=array, index=index) | Store(array=array, index=index):
             made.ask_place(array, index)
-        case Alloc(shape=shape):
-            for atom in shape:
-                made.ask(atom)
         case For() | While():
-            made.ask_trips(stmt)
+            made.ask_position((stmt,))
         case If(cond=cond):
             made.ask(cond)
-        case Library(reads=arrays, writes=writes):
-            for array in (*arrays, *writes):
+        case Library(writes=writes):
+            for array in library_reads(stmt, made.active):
+                made.ask_array(stmt, array)
+            for array in (*stmt.reads, *writes):
                 made.ask_place(array, ())
         case _:
             pass
+
+
+def library_reads(stmt: Library, active: Activity) -> tuple[Var, ...]:
+    """The operands that the rule for out = a @ b reads: each where the other is active."""
+    a, b = stmt.reads
+    pairs = ((a, b), (b, a))
+    return tuple(dict.fromkeys(operand for operand, other in pairs if active.active(other)))

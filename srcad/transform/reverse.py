@@ -8,21 +8,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from srcad import ops
-from srcad.errors import Problem, UnsupportedSyntax
 from srcad.ir.builder import Builder
 from srcad.ir.nodes import (
-    Alloc,
     Atom,
     Block,
     Const,
     For,
     If,
+    Index,
     Let,
     Library,
     Load,
     Permute,
+    Reshape,
+    Slice,
     Stmt,
     Store,
+    Subscript,
     Var,
     View,
     While,
@@ -31,9 +33,9 @@ from srcad.ir.nodes import (
 )
 from srcad.ir.types import INT, Array, Layout, is_float
 from srcad.ir.walk import defs, free, map_how, params
-from srcad.transform.plan import Plan, Source
+from srcad.transform.plan import Copy, Loop, Plan, Source
 from srcad.transform.rules import contribution, differentiable
-from srcad.transform.tapes import Loop, Tapes
+from srcad.transform.tapes import Tapes, size
 
 
 class Reverse:
@@ -45,14 +47,19 @@ class Reverse:
         self.env: dict[Var, Atom] = {}
         self.shadows: dict[Var, Var] = {}
         self.views: dict[tuple[Var, Var], Var] = {}
+        self.copies: dict[tuple[Var, int], Var] = {}  # kept arrays, by key of the plan
         self.bars: dict[Var, Atom] = {}
 
     # -- values of the primal
 
     def value(self, atom: Atom) -> Atom:
-        if isinstance(atom, Const) or self.plan.visible(atom):
+        if isinstance(atom, Const):
             return atom
-        return self.env[atom]
+        return self.env[atom] if atom in self.env else self.in_scope(atom)
+
+    def in_scope(self, var: Var) -> Var:
+        assert self.plan.visible(var), f"{var} was not planned"
+        return var
 
     def view_of(self, array: Var, root: Var) -> Var:
         """The view that `array` is of its base, taken of `root`, which stands for the base."""
@@ -75,22 +82,39 @@ class Reverse:
         return self.view_of(array, self.shadows[self.found.base(array)])
 
     def tape(self, key: Var) -> Atom:
-        loops = self.tapes.chains[key]
+        """A kept value, from the position of the iteration that is reversed."""
+        around = self.tapes.chains[key]
+        loops = self.tapes.loops(around)
         index: tuple[Atom, ...] = (const(0),)
-        if loops and self.tapes.whole(loops):
+        if loops and self.tapes.whole(around):
             index = tuple(self.env[loop.index] for loop in loops)
         elif loops:
-            base = self.tapes.bases.get(id(loops[-1]))
+            base = self.tapes.loop_base.get(id(loops[-1]))
             at = self.env[loops[-1].index]
             index = (at if base is None else ops.apply(self.builder, "add", self.env[base], at),)
         return self.builder.load(self.tapes.arrays[key], *index, hint=key.hint)
+
+    def copy(self, copy: Copy) -> Var:
+        """A kept array, as a view of its tape."""
+        builder, tape = self.builder, self.tapes.arrays[copy.key]
+        if not copy.around:
+            return tape
+        extents = tuple(map(self.value, self.plan.extents[copy.array]))
+        if self.tapes.whole_copy(copy):
+            at = tuple(Index(self.env[loop.index]) for loop in copy.loops)
+            all_ = tuple(Slice(const(0), extent, const(1)) for extent in extents)
+            return builder.view(tape, Subscript((*at, *all_)))
+        base = self.env[self.tapes.copy_base[copy.key]]
+        flat = builder.view(tape, Subscript((Slice(base, size(builder, extents), const(1)),)))
+        return flat if len(extents) == 1 else builder.view(flat, Reshape(extents))
 
     def make(self, var: Var) -> None:
         """Makes a planned value of this block available."""
         if self.plan.visible(var):
             return
-        if var in self.plan.extents:
+        if var in self.plan.unsized:
             for extent in self.plan.extents[var]:
+                assert isinstance(extent, Var)
                 self.env[extent] = self.tape(extent)
         source, stmt = self.plan.sources.get(var), self.found.owner[var]
         if source is Source.KEEP:
@@ -100,27 +124,35 @@ class Reverse:
             self.env[var] = ops.apply(
                 self.builder, stmt.op, *args, type=stmt.out.type, hint=var.hint
             )
-        elif source is Source.RELOAD and isinstance(stmt, Load):
+        elif source in (Source.RELOAD, Source.KEEP_ARRAY) and isinstance(stmt, Load):
             index = tuple(map(self.value, stmt.index))
-            self.env[var] = self.builder.load(self.memory(stmt.array), *index, hint=var.hint)
+            if source is Source.RELOAD:
+                array = self.memory(stmt.array)
+            else:
+                array = self.view_of(stmt.array, self.copies[self.plan.copied[var].key])
+            self.env[var] = self.builder.load(array, *index, hint=var.hint)
 
     def make_block(self, block: Block) -> None:
         for stmt in block.stmts:
             for var in defs(stmt):
                 self.make(var)
-            if isinstance(stmt, For | While) and self.tapes.counted(stmt):
-                base = self.tapes.bases[id(stmt)]
+            base = self.tapes.loop_base.get(id(stmt))
+            if base is not None:
                 self.env[base] = self.tape(base)
+        places = {id(block), *map(id, block.stmts)}
+        for key, copy in self.plan.copies.items():
+            if id(copy.place) in places:
+                base = self.tapes.copy_base.get(key)
+                if base is not None:
+                    self.env[base] = self.tape(base)
+                self.copies[key] = self.copy(copy)
 
     # -- shadows
 
     def extents(self, base: Var) -> tuple[Atom, ...]:
-        stmt = self.found.owner[base]
-        if isinstance(stmt, Alloc) and not self.plan.grows(base):
-            return tuple(map(self.value, stmt.shape))
         if self.plan.visible(base):
             return tuple(self.builder.dim(base, k) for k in range(array_type(base).ndim))
-        return tuple(self.env[extent] for extent in self.plan.extents[base])
+        return tuple(map(self.value, self.plan.extents[base]))
 
     def fresh(self, base: Var) -> Var:
         """A zero shadow of the base's shape; strided becomes C."""
@@ -158,8 +190,10 @@ class Reverse:
     def inner(self) -> Iterator[None]:
         """A nested block: what is made inside is not visible afterwards."""
         saved = dict(self.env), dict(self.shadows), dict(self.views), dict(self.bars)
+        copies = dict(self.copies)
         yield
         self.env, self.shadows, self.views, self.bars = saved
+        self.copies = copies
 
     def block(self, block: Block, names: tuple[Var, ...]) -> None:
         """Reverses a block; `names` are what its owner defines for it."""
@@ -325,21 +359,11 @@ class Reverse:
         (a, b), (out,) = stmt.reads, stmt.writes
         out_bar, builder = self.shadow(out), self.builder
         for operand, other, left in ((a, b, True), (b, a, False)):
-            if not self.active.active(operand):
-                continue
-            copy = self.plan.copies.get((id(stmt), other))
-            if copy is None and not self.plan.unchanged_array(stmt, other):
-                raise UnsupportedSyntax(
-                    Problem(
-                        f"the operand `{other.hint}` of this product changes afterwards",
-                        stmt.loc,
-                        "keeping whole operands of library calls is not supported yet",
-                        "write the product as loops, or copy the operand at the function's level",
-                    )
-                )
-            turned = builder.view(copy or self.memory(other), Permute((1, 0)))
-            pair = (out_bar, turned) if left else (turned, out_bar)
-            builder.library("matmul_add", pair, (self.shadow(operand),))
+            if self.active.active(operand):
+                kept = self.copies.get((other, id(stmt)))
+                turned = builder.view(kept or self.memory(other), Permute((1, 0)))
+                pair = (out_bar, turned) if left else (turned, out_bar)
+                builder.library("matmul_add", pair, (self.shadow(operand),))
         if stmt.op == "matmul":
             self.clear(out_bar)
 

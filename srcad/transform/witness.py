@@ -4,7 +4,8 @@ Values are made as the program makes them, from a few small numbers for what is 
 arguments, loaded integers), so most of what is known of them holds by itself.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from srcad.ir.nodes import Atom, Const, For, If, Let, Stmt, Var, While
 from srcad.transform.affine import Linear, System
@@ -79,7 +80,7 @@ class Numbers:
                 return self.free(var, -3, 6)
 
 
-MEANING = {
+MEANING: dict[str, Callable[..., Any]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
