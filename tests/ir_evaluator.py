@@ -87,7 +87,9 @@ class Evaluator:
                 values[out][...] += values[a] @ values[b]
             case Grow(array=array, length=length):
                 old = values[array]
-                longer = np.zeros((max(int(self.atom(length)), len(old)), *old.shape[1:]))
+                longer = np.zeros(
+                    (max(int(self.atom(length)), len(old)), *old.shape[1:]), old.dtype
+                )
                 longer[: len(old)] = old
                 values[array] = longer
             case Assert(cond=cond, error=error, message=message):

@@ -19,6 +19,7 @@ from srcad.ir.types import is_float
 from srcad.ir.verifier import verify
 from srcad.runtime.interpret import compile_function, interpret
 from srcad.runtime.programs import Program, derived, spec
+from srcad.tracer import Trace
 from srcad.transform.adjoint import adjoint
 from srcad.transform.pipeline import derive
 from srcad.transform.references import references
@@ -133,9 +134,12 @@ class Derivatives:
         run = self.run(traced.function)
         return lambda *args: run(*traced.captured(), *args)
 
+    def trace(self) -> Trace:
+        """The user's function, not yet transformed, and what it captured."""
+        return derived(self.case.fn, self.specs)
+
     def traced(self) -> Function:
-        """The user's function, not yet transformed."""
-        return derived(self.case.fn, self.specs).function
+        return self.trace().function
 
     @functools.cached_property
     def kept(self) -> Callable[..., Any]:

@@ -1,5 +1,8 @@
 """The joint program: the primal with its tapes, then the reverse sweep (ADJOINT section 6)."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from srcad import ops
 from srcad.ir.builder import Builder
 from srcad.ir.nodes import Atom, Function, Var, const
@@ -9,9 +12,18 @@ from srcad.ir.walk import defs, next_id
 from srcad.transform.activity import activity
 from srcad.transform.facts import facts
 from srcad.transform.forward import Forward
-from srcad.transform.plan import plan
+from srcad.transform.legal import check
+from srcad.transform.plan import Plan, plan
 from srcad.transform.reverse import Reverse, each_element, moved_in
 from srcad.transform.tapes import tapes
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint program, and its variables that repeat values of the first sweep."""
+
+    function: Function
+    remade: Mapping[Var, Var]
 
 
 def adjoint(
@@ -26,10 +38,22 @@ def adjoint(
     `wrt` are places in `function.params`. There is one cotangent per float result; `seeded` makes
     that of the only result 1.0 instead. `force_keep` keeps every value that can be kept (tests).
     """
+    made = planned(function, wrt, force_keep=force_keep)
+    check(made)
+    return emitted(made, wrt, seeded=seeded).function
+
+
+def planned(function: Function, wrt: tuple[int, ...], *, force_keep: bool = False) -> Plan:
+    """The plan of the adjoint."""
     found = facts(function)
+    active = activity(function, found, tuple(function.params[k] for k in wrt))
+    return plan(function, found, active, force_keep=force_keep)
+
+
+def emitted(made: Plan, wrt: tuple[int, ...], *, seeded: bool = False) -> Joint:
+    """The joint program that a plan describes."""
+    function, active = made.function, made.active
     wanted = tuple(function.params[k] for k in wrt)
-    active = activity(function, found, wanted)
-    made = plan(function, found, active, force_keep=force_keep)
     builder = Builder(next_id(function))
     kept = tapes(made, builder)
     cotangents = _cotangents(function, builder, seeded)
@@ -49,7 +73,7 @@ def adjoint(
         takes.append(("gradient", _of_floats(function)))
     gives = Group((function.gives, Group((Leaf(),) * len(wanted))))
     body = builder.finish(*function.body.results, *gradients)
-    return Function(
+    program = Function(
         f"{function.name}_adjoint",
         (*function.params, *given_params),
         body,
@@ -58,6 +82,7 @@ def adjoint(
         function.captured,
         function.loc,
     )
+    return Joint(program, reverse.remade)
 
 
 def _sweep(reverse: Reverse, function: Function, cotangents: list[Atom | None]) -> None:

@@ -181,11 +181,16 @@ class Plan:
         return Source.KEEP
 
     def _copy(self, load: Load) -> Copy | None:
-        """The outermost region, with a loop around the load, at whose end a copy still shows it."""
+        """A region, with a loop around the load inside it, at whose end a copy still shows it.
+
+        The outermost inside the branches around those loops: what a branch reads now and then is
+        not copied at every step. Else the outermost at all.
+        """
         around, within = self.found.around[id(load)], self.found.within[id(load)]
-        for depth in range(1, len(around)):
-            if not self.found.loops(around[depth:]):
-                return None
+        most = next((k for k in reversed(range(len(around))) if isinstance(around[k], Loop)), 0)
+        arms = [k for k in range(1, most + 1) if isinstance(around[k - 1], If)]
+        inner = max(arms, default=1)
+        for depth in (*range(inner, most + 1), *range(1, inner)):
             if self.memory.covered(load, load.array, depth):
                 if self.memory.holds(load, load.array, depth):
                     return Copy(self.found.base(load.array), within[depth], around[:depth])
@@ -206,7 +211,7 @@ def plan(function: Function, found: Facts, active: Activity, *, force_keep: bool
     """The sources of everything that the reverse sweep of `function` reads."""
     made = Plan(function, found, active, unchanged(function, found), force_keep)
     for stmt in walk(function.body):
-        if needs_reverse(stmt, active, found):
+        if needs_reverse(stmt, active):
             made.reversed.add(id(stmt))
             for outer in found.around[id(stmt)]:
                 made.reversed.add(id(outer))
@@ -220,7 +225,7 @@ def plan(function: Function, found: Facts, active: Activity, *, force_keep: bool
     return made
 
 
-def needs_reverse(stmt: Stmt, active: Activity, found: Facts) -> bool:
+def needs_reverse(stmt: Stmt, active: Activity) -> bool:
     """Whether a statement by itself has an effect on cotangents."""
     match stmt:
         case Let(out=out) | Load(out=out):

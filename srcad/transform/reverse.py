@@ -48,6 +48,7 @@ class Reverse:
         self.shadows: dict[Var, Var] = {}
         self.views: dict[tuple[Var, Var], Var] = {}
         self.copies: dict[tuple[Var, int], Var] = {}  # kept arrays, by key of the plan
+        self.remade: dict[Var, Var] = {}  # variables of the sweep to the values that they repeat
         self.bars: dict[Var, Atom] = {}
 
     # -- values of the primal
@@ -116,6 +117,13 @@ class Reverse:
             for extent in self.plan.extents[var]:
                 assert isinstance(extent, Var)
                 self.env[extent] = self.tape(extent)
+        first = self.builder.next_id
+        self.make_source(var)
+        made = self.env.get(var)
+        if isinstance(made, Var) and made.id >= first:
+            self.remade[made] = var
+
+    def make_source(self, var: Var) -> None:
         source, stmt = self.plan.sources.get(var), self.found.owner[var]
         if source is Source.KEEP:
             self.env[var] = self.tape(var)
@@ -274,7 +282,10 @@ class Reverse:
         back = builder.var(INT, "back")
         with builder.block() as body, self.inner():
             last = ops.apply(builder, "sub", trips, const(1))
-            self.env[loop.index] = ops.apply(builder, "sub", last, back, hint=loop.index.hint)
+            index = ops.apply(builder, "sub", last, back, hint=loop.index.hint)
+            self.env[loop.index] = index
+            if isinstance(index, Var) and index != back:
+                self.remade[index] = loop.index
             self.bars = dict(zip(outer, carry[len(scalars) :], strict=False))
             for k, given in zip(scalars, carry, strict=False):
                 self.add(loop.body.results[k], given)

@@ -1,12 +1,22 @@
 """The corpus: small programs with arguments, one module per kind, crossed with every transform."""
 
-from corpus import arrays, control, inplace, loops, scalars, second_order, traps, values
+from corpus import (
+    arrays,
+    control,
+    inplace,
+    loops,
+    memory,
+    scalars,
+    second_order,
+    traps,
+    values,
+)
 from corpus.program import Program
 
 __all__ = ["ALL", "Program"]
 
 ALL: list[Program] = [
     program
-    for module in (scalars, loops, arrays, inplace, control, traps, second_order, values)
+    for module in (scalars, loops, arrays, inplace, memory, control, traps, second_order, values)
     for program in module.PROGRAMS
 ]
