@@ -3,18 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from srcad import ops
 from srcad.ir.builder import Builder
 from srcad.ir.nodes import Atom, Function, Var, const
 from srcad.ir.trees import Group, Leaf, Nothing, Tree
 from srcad.ir.types import Array, is_float
-from srcad.ir.walk import defs, next_id
+from srcad.ir.walk import next_id
 from srcad.transform.activity import activity
 from srcad.transform.facts import facts
 from srcad.transform.forward import Forward
 from srcad.transform.legal import check
 from srcad.transform.plan import Plan, plan
-from srcad.transform.reverse import Reverse, each_element, moved_in
+from srcad.transform.reverse import Reverse
 from srcad.transform.tapes import tapes
 
 
@@ -52,20 +51,20 @@ def planned(function: Function, wrt: tuple[int, ...], *, force_keep: bool = Fals
 
 def emitted(made: Plan, wrt: tuple[int, ...], *, seeded: bool = False) -> Joint:
     """The joint program that a plan describes."""
-    function, active = made.function, made.active
+    function = made.function
     wanted = tuple(function.params[k] for k in wrt)
     builder = Builder(next_id(function))
     kept = tapes(made, builder)
     cotangents = _cotangents(function, builder, seeded)
     Forward(made, kept, builder).block(function.body)
     reverse = Reverse(made, kept, builder)
-    reverse.fresh_shadows(iter(function.params), moved_in(function.body))
-    for result, given in zip(function.body.results, cotangents, strict=True):
-        if given is None or not active.active(result):
-            continue
-        if not isinstance(result.type, Array):
+    reverse.fresh_shadows(iter(function.params), made.moved_in(function.body))
+    results = list(zip(function.body.results, cotangents, strict=True))
+    for result, given in results:
+        if given is not None and not isinstance(result.type, Array):
             reverse.add(result, given)
-    _sweep(reverse, function, cotangents)
+    arrays = [(r, c) for r, c in results if isinstance(r.type, Array) and isinstance(c, Var)]
+    reverse.block(function.body, (), arrays)
     gradients = tuple(_gradient(reverse, var) for var in wanted)
     given_params = tuple(c for c in cotangents if isinstance(c, Var))
     takes: list[tuple[str, Tree]] = list(function.takes)
@@ -83,28 +82,6 @@ def emitted(made: Plan, wrt: tuple[int, ...], *, seeded: bool = False) -> Joint:
         function.loc,
     )
     return Joint(program, reverse.remade)
-
-
-def _sweep(reverse: Reverse, function: Function, cotangents: list[Atom | None]) -> None:
-    """Reverses the body; the cotangents of array results are added to their shadows first."""
-    block = function.body
-    moved = moved_in(function.body)
-    born = [var for stmt in block.stmts for var in defs(stmt)]
-    reverse.fresh_shadows(iter(born), moved)
-    for result, given in zip(block.results, cotangents, strict=True):
-        if isinstance(given, Var) and isinstance(given.type, Array):
-            if reverse.active.active(result) and isinstance(result, Var):
-                _add_array(reverse, reverse.shadow(result), given)
-    reverse.block(block, ())
-
-
-def _add_array(reverse: Reverse, target: Var, source: Var) -> None:
-    def step(index: tuple[Atom, ...]) -> None:
-        before = reverse.builder.load(target, *index)
-        more = reverse.builder.load(source, *index)
-        reverse.builder.store(target, index, ops.apply(reverse.builder, "add", before, more))
-
-    each_element(reverse.builder, target, step)
 
 
 def _cotangents(function: Function, builder: Builder, seeded: bool) -> list[Atom | None]:

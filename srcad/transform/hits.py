@@ -30,23 +30,23 @@ from srcad.ir.nodes import (
 from srcad.ir.types import INT
 from srcad.transform.affine import Linear, System
 from srcad.transform.conditions import Conditions, variables_of
-from srcad.transform.facts import Facts
+from srcad.transform.facts import Facts, Place
 from srcad.transform.shapes import Shape
 
 MOST_ROWS = 60  # that one access may gather
 Forms = tuple[Linear | None, ...]  # one per axis of the base; None: not affine
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Access:
-    """The elements that a statement reads or writes through one array: indices into the base.
+    """The elements that are read or written through one array at a place: indices into the base.
 
-    `known` is what holds of the integers in them when the statement runs.
+    `known` is what holds of the integers in them.
     """
 
-    stmt: Stmt
     index: Forms
     known: System
+    place: Place
 
 
 @dataclass
@@ -59,29 +59,23 @@ class Hits:
     _accesses: dict[tuple[int, Var], Access] = field(default_factory=dict)
     _fresh: int = 0
 
-    def may_hit(self, read: Stmt, array: Var, write: Stmt, target: Var, depth: int) -> bool:
-        """Whether `write` can come after `read` and change an element that it read.
+    def may_hit(self, read: Access, write: Access, depth: int) -> bool:
+        """Whether the write can come after the read and change an element that was read.
 
         Both stand inside the first `depth` statements around them, which run once.
         """
-        first, second = self.access(read, array), self.access(write, target)
-        loops = self.found.loops(self.found.around[id(read)][depth:])
-        others = self.found.loops(self.found.around[id(write)][depth:])
+        loops = self.found.loops(read.place.around[depth:])
+        others = self.found.loops(write.place.around[depth:])
         common = 0
         while common < min(len(loops), len(others)) and loops[common] is others[common]:
             common += 1
         for same in range(common):
-            if self._meet(first, second, depth, loops[:same], loops[same]):
+            if self._meet(read, write, depth, loops[:same], loops[same]):
                 return True
-        later = self.found.order[id(write)] >= self.found.order[id(read)]  # a library call: both
-        if not later or self._in_other_arm(read, write):
+        later = write.place.order >= read.place.order  # a library call both reads and writes
+        if not later or read.place.in_other_arm(write.place):
             return False
-        return self._meet(first, second, depth, loops[:common], None)
-
-    def _in_other_arm(self, read: Stmt, write: Stmt) -> bool:
-        one, other = self.found.within[id(read)], self.found.within[id(write)]
-        depth = next((k for k, (a, b) in enumerate(zip(one, other)) if a is not b), None)
-        return depth is not None and isinstance(self.found.around[id(read)][depth - 1], If)
+        return self._meet(read, write, depth, loops[:common], None)
 
     def _meet(
         self,
@@ -92,7 +86,7 @@ class Hits:
         later: For | While | None,
     ) -> bool:
         """Whether both can be at one element, in the same iteration of `same`, later in `later`."""
-        fixed = {id(s) for s in self.found.around[id(read.stmt)][:depth]} | {id(s) for s in same}
+        fixed = {id(s) for s in (*read.place.around[:depth], *same)}
         renamed: dict[Var, Linear] = {}
         names = variables_of(write.known) | {v for f in write.index if f for v in f.variables}
         for var in sorted(names | ({later.index} if later else set()), key=lambda v: v.id):
@@ -112,27 +106,27 @@ class Hits:
         """What a statement reads or writes through `array`: one element, or all of it."""
         key = id(stmt), array
         if key not in self._accesses:
-            self._accesses[key] = self._access(stmt, array)
+            forms: Forms | None = None
+            if isinstance(stmt, Load | Store):
+                forms = tuple(map(self.conditions.form, stmt.index))
+            self._accesses[key] = self.accessed(array, forms, self.found.place[id(stmt)])
         return self._accesses[key]
 
-    def _access(self, stmt: Stmt, array: Var) -> Access:
+    def accessed(self, array: Var, forms: Forms | None, place: Place) -> Access:
+        """Elements of an array at a place; all of them without indices."""
         known = System()
-        match stmt:
-            case Load(index=index) | Store(index=index):
-                forms: Forms = tuple(map(self.conditions.form, index))
-            case _:
-                forms = tuple(self._unknown() for _ in range(array_type(array).ndim))
+        if forms is None:
+            forms = tuple(self._unknown() for _ in range(array_type(array).ndim))
         self._in_range(known, array, forms)
         while isinstance(view := self.found.owner[array], View) and view.out == array:
             forms = self._underneath(view, forms)
             array = view.array
             self._in_range(known, array, forms)
-        around = self.found.around[id(stmt)]
-        for inner, block in zip(around, self.found.within[id(stmt)][1:], strict=True):
+        for inner, block in zip(place.around, place.within[1:], strict=True):
             if isinstance(inner, If):
                 known.include(self.conditions.implied(inner.cond, block is inner.then))
-        self._gather(known, {v for f in forms if f for v in f.variables}, around)
-        return Access(stmt, forms, known)
+        self._gather(known, {v for f in forms if f for v in f.variables}, place.around)
+        return Access(forms, known, place)
 
     def _in_range(self, known: System, array: Var, forms: Forms) -> None:
         for form, extent in zip(forms, self._extents(array), strict=True):

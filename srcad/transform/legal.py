@@ -19,9 +19,7 @@ def check(plan: Plan) -> None:
             )
     for stmt in walk(plan.function.body):
         if needs_reverse(stmt, plan.active):
-            missing = [
-                s for s in (*plan.found.around[id(stmt)], stmt) if id(s) not in plan.reversed
-            ]
+            missing = [s for s in (*plan.found.around(stmt), stmt) if id(s) not in plan.reversed]
             if missing:
                 raise InternalError(f"in {plan.function.name}: {missing[0]} is not reversed")
 
@@ -42,7 +40,7 @@ def _legal(plan: Plan, var: Var, source: Source) -> bool:
             if not isinstance(stmt, Load) or copy is None or copy.key not in plan.copies:
                 return False
             depth = len(copy.around)
-            at_end = plan.found.within[id(stmt)][depth] is copy.place
+            at_end = plan.found.place[id(stmt)].within[depth] is copy.place
             return at_end and _readable(plan, stmt, depth) and _stops(plan, copy.loops)
         case Source.KEEP:
             return not plan.visible(var) and _stops(plan, plan.loops_around(var))

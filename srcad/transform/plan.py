@@ -31,6 +31,7 @@ from srcad.ir.types import Array, is_float
 from srcad.ir.walk import how_atoms, walk
 from srcad.transform.activity import Activity
 from srcad.transform.facts import Facts
+from srcad.transform.moves import frozen
 from srcad.transform.rules import differentiable, reads
 from srcad.transform.unchanged import Unchanged, unchanged
 
@@ -73,6 +74,7 @@ class Copy:
 class Plan:
     """`sources` of values; `reversed` holds the id of every loop and branch that is reversed.
 
+    `frozen` are the joined names whose shadows are their own (`moves`).
     `copies` are the kept arrays, by array and id of their place; `copied` tells which of them a
     Load with source KEEP_ARRAY reads. `extents` are those of arrays that the reverse sweep makes
     shadows or copies of; of the arrays in `unsized` they are kept.
@@ -82,6 +84,7 @@ class Plan:
     found: Facts
     active: Activity
     memory: Unchanged
+    frozen: frozenset[Var] = frozenset()
     force_keep: bool = False
     sources: dict[Var, Source] = field(default_factory=dict)
     reversed: set[int] = field(default_factory=set)
@@ -150,10 +153,25 @@ class Plan:
         """A whole operand: the array itself where it stays as it is, else a copy."""
         self.ask_place(array, ())
         if not self.memory.holds(stmt, array, 0):
-            self.ask_copy(Copy(array, stmt, self.found.around[id(stmt)]))
+            self.ask_copy(Copy(array, stmt, self.found.around(stmt)))
 
     def loops_around(self, var: Var) -> tuple[Loop, ...]:
         return self.found.loops(self.found.inside[var])
+
+    def moved_in(self, block: Block) -> set[Var]:
+        """The arrays that go on under another name in a block, and take their shadow from there."""
+        found: set[Atom] = set()
+        for stmt in walk(block):
+            match stmt:
+                case For(carried=carried, outs=outs) | While(carried=carried, outs=outs):
+                    inits = (init for _, init in carried)
+                    pairs = [*zip(inits, outs), *zip(stmt.body.results, outs)]
+                case If(then=then, orelse=orelse, outs=outs):
+                    pairs = [*zip(then.results, outs), *zip(orelse.results, outs)]
+                case _:
+                    continue
+            found.update(array for array, out in pairs if out not in self.frozen)
+        return {a for a in found if isinstance(a, Var) and isinstance(a.type, Array)}
 
     def visible(self, var: Var) -> bool:
         """Defined directly in the function's block, where both sweeps stand."""
@@ -186,7 +204,7 @@ class Plan:
         The outermost inside the branches around those loops: what a branch reads now and then is
         not copied at every step. Else the outermost at all.
         """
-        around, within = self.found.around[id(load)], self.found.within[id(load)]
+        around, within = self.found.around(load), self.found.place[id(load)].within
         most = next((k for k in reversed(range(len(around))) if isinstance(around[k], Loop)), 0)
         arms = [k for k in range(1, most + 1) if isinstance(around[k - 1], If)]
         inner = max(arms, default=1)
@@ -209,11 +227,13 @@ class Plan:
 
 def plan(function: Function, found: Facts, active: Activity, *, force_keep: bool = False) -> Plan:
     """The sources of everything that the reverse sweep of `function` reads."""
-    made = Plan(function, found, active, unchanged(function, found), force_keep)
+    memory = unchanged(function, found)
+    names = frozen(function, found, memory)
+    made = Plan(function, found, active, memory, names, force_keep)
     for stmt in walk(function.body):
         if needs_reverse(stmt, active):
             made.reversed.add(id(stmt))
-            for outer in found.around[id(stmt)]:
+            for outer in found.around(stmt):
                 made.reversed.add(id(outer))
     for stmt in walk(function.body):
         if id(stmt) in made.reversed:

@@ -4,7 +4,7 @@ Memory has shadows, scalars have `bars`; everything the formulas read is made av
 start of each block as the plan says (ADJOINT section 6).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from srcad import ops
@@ -32,7 +32,7 @@ from srcad.ir.nodes import (
     const,
 )
 from srcad.ir.types import INT, Array, Layout, is_float
-from srcad.ir.walk import defs, free, map_how, params
+from srcad.ir.walk import defs, free, map_how, params, walk
 from srcad.transform.plan import Copy, Loop, Plan, Source
 from srcad.transform.rules import contribution, differentiable
 from srcad.transform.tapes import Tapes, size
@@ -203,13 +203,20 @@ class Reverse:
         self.env, self.shadows, self.views, self.bars = saved
         self.copies = copies
 
-    def block(self, block: Block, names: tuple[Var, ...]) -> None:
-        """Reverses a block; `names` are what its owner defines for it."""
+    def block(
+        self, block: Block, names: tuple[Var, ...], arriving: Iterable[tuple[Atom, Var]] = ()
+    ) -> None:
+        """Reverses a block; `names` are what its owner defines for it.
+
+        `arriving` are shadows to be added to those of arrays that the block hands on.
+        """
         for name in names:
             self.make(name)
         self.make_block(block)
         born = (var for stmt in block.stmts for var in defs(stmt))
-        self.fresh_shadows(iter((*names, *born)), moved_in(block))
+        self.fresh_shadows(iter((*names, *born)), self.plan.moved_in(block))
+        for array, shadow in arriving:
+            self.add_array(array, shadow)
         for stmt in reversed(block.stmts):
             if id(stmt) in self.plan.reversed:
                 with self.builder.at(stmt.loc):
@@ -289,9 +296,8 @@ class Reverse:
             self.bars = dict(zip(outer, carry[len(scalars) :], strict=False))
             for k, given in zip(scalars, carry, strict=False):
                 self.add(loop.body.results[k], given)
-            for k, arrived in zip(arrays, carry[len(scalars) + len(outer) :], strict=True):
-                self.arrive(loop.body.results[k], arrived)
-            self.block(loop.body, tuple(names))
+            arrived = dict(zip(arrays, carry[len(scalars) + len(outer) :], strict=True))
+            self.block(loop.body, tuple(names), self.arrive(loop.body, loop.outs, arrived))
             results = [self.bar(names[k]) for k in scalars] + [self.bar(v) for v in outer]
             results += [self.shadows[names[k]] for k in arrays]
         outs = [builder.like(name) for name in carry]
@@ -302,11 +308,41 @@ class Reverse:
         for k, out in zip(scalars, outs, strict=False):
             self.add(loop.carried[k][1], out)
         for k, out in zip(arrays, outs[len(scalars) + len(outer) :], strict=True):
-            self.arrive(loop.carried[k][1], out)
+            init = loop.carried[k][1]
+            if loop.outs[k] in self.plan.frozen:
+                self.add_array(init, out)
+            else:
+                assert isinstance(init, Var)
+                self.shadows[init] = out
 
-    def arrive(self, atom: Atom, shadow: Var) -> None:
-        assert isinstance(atom, Var)
-        self.shadows[atom] = shadow
+    def arrive(
+        self, block: Block, outs: tuple[Var, ...], shadows: Mapping[int, Var]
+    ) -> list[tuple[Atom, Var]]:
+        """Gives arrays that a block hands on their shadows; those of frozen names are left."""
+        left: list[tuple[Atom, Var]] = []
+        for k, shadow in shadows.items():
+            result = block.results[k]
+            if outs[k] in self.plan.frozen:
+                left.append((result, shadow))
+            else:
+                assert isinstance(result, Var)
+                self.shadows[result] = shadow
+        return left
+
+    def add_array(self, array: Atom, more: Var) -> None:
+        """Adds a shadow to that of an array, element by element."""
+        assert isinstance(array, Var)
+        if not self.active.active(array):
+            return
+        builder, target = self.builder, self.shadow(array)
+
+        def step(index: tuple[Atom, ...]) -> None:
+            total = ops.apply(
+                builder, "add", builder.load(target, *index), builder.load(more, *index)
+            )
+            builder.store(target, index, total)
+
+        each_element(builder, target, step)
 
     def is_scalar(self, var: Var) -> bool:
         return not isinstance(var.type, Array) and self.active.active(var)
@@ -321,7 +357,7 @@ class Reverse:
         scalars, arrays = self.actively(branch.outs)
         given = {k: self.bars.pop(branch.outs[k]) for k in scalars if branch.outs[k] in self.bars}
         arriving = {k: self.shadows.pop(branch.outs[k]) for k in arrays}
-        moved = self.moved_bases(branch, arrays)
+        moved = sorted(self.moved_out(branch), key=lambda v: v.id)
         outer = sorted(
             (v for v in free(branch.then) | free(branch.orelse) if self.is_scalar(v)),
             key=lambda v: v.id,
@@ -331,9 +367,7 @@ class Reverse:
             with builder.block() as body, self.inner():
                 for k, bar in given.items():
                     self.add(arm.results[k], bar)
-                for k, shadow in arriving.items():
-                    self.arrive(arm.results[k], shadow)
-                self.block(arm, ())
+                self.block(arm, (), self.arrive(arm, branch.outs, arriving))
                 for base in moved:
                     if base not in self.shadows:
                         self.shadows[base] = self.fresh(base)
@@ -354,16 +388,11 @@ class Reverse:
             elif not isinstance(new, Const):
                 self.bars[key] = new
 
-    def moved_bases(self, branch: If, arrays: list[int]) -> list[Var]:
-        """The bases from outside that some arm hands on under another name."""
-        found: list[Var] = []
-        for arm in (branch.then, branch.orelse):
-            born = {var for stmt in arm.stmts for var in defs(stmt)}
-            for k in arrays:
-                base = arm.results[k]
-                if isinstance(base, Var) and base not in born and base not in found:
-                    found.append(base)
-        return found
+    def moved_out(self, branch: If) -> set[Var]:
+        """The bases from outside that go on under another name in some arm."""
+        inner = {var for stmt in walk(Block((branch,))) for var in (*defs(stmt), *params(stmt))}
+        moved = self.plan.moved_in(Block((branch,)))
+        return {base for base in moved - inner if self.active.active(base)}
 
     def library(self, stmt: Library) -> None:
         """out = a @ b, or out += a @ b: a_bar += out_bar @ b', b_bar += a' @ out_bar."""
@@ -386,22 +415,6 @@ class Reverse:
 
 def _bar_like(builder: Builder, atom: Atom, primal: Var) -> Var:
     return builder.var(atom.type, f"{primal.hint}_bar")
-
-
-def moved_in(block: Block) -> set[Var]:
-    """The arrays that a statement of this block, or its end, hands on under another name."""
-    found: set[Var] = set()
-    for stmt in block.stmts:
-        incoming: tuple[Atom, ...] = ()
-        match stmt:
-            case For(carried=carried) | While(carried=carried):
-                incoming = tuple(init for _, init in carried)
-            case If(then=then, orelse=orelse):
-                incoming = (*then.results, *orelse.results)
-            case _:
-                pass
-        found.update(a for a in incoming if isinstance(a, Var) and isinstance(a.type, Array))
-    return found
 
 
 def each_element(builder: Builder, array: Var, action: Callable[[tuple[Atom, ...]], None]) -> None:

@@ -43,7 +43,7 @@ class Tapes:
         if len(loops) > 1 and not self.whole(around):
             loop = loops[-1]
             if id(loop) not in self.loop_base:
-                outer = self.plan.found.around[id(loop)]
+                outer = self.plan.found.around(loop)
                 base = self.loop_base[id(loop)] = builder.var(INT, "base")
                 self.counters[base] = outer
                 self.keep(base, outer, builder)

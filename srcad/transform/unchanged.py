@@ -26,7 +26,7 @@ from srcad.ir.types import Array
 from srcad.ir.walk import blocks, defs, params, walk
 from srcad.transform.affine import Linear
 from srcad.transform.conditions import Conditions
-from srcad.transform.facts import Facts
+from srcad.transform.facts import Facts, Place
 from srcad.transform.hits import Hits
 from srcad.transform.memory import targets
 from srcad.transform.shapes import shapes
@@ -51,18 +51,26 @@ class Unchanged:
     def holds(self, read: Stmt, array: Var, depth: int) -> bool:
         """Whether memory read at `read` is the same at the end of the region."""
         base = self.found.base(array)
-        region = self.found.within[id(read)][depth]
+        region = self.found.place[id(read)].within[depth]
         if len(self.found.inside[base]) > depth:
             return False  # born deeper: gone at the end
         if any(self._in(move, region) for move in self.moves.get(base, ())):
             return False
+        seen = self.hits.access(read, array)
         return not any(
-            self._in(write, region) and self.hits.may_hit(read, array, write, target, depth)
+            self._in(write, region)
+            and self.hits.may_hit(seen, self.hits.access(write, target), depth)
             for write, target in self.writes.get(base, ())
         )
 
+    def hit_after(self, array: Var, place: Place, write: Stmt, target: Var) -> bool:
+        """Whether a write can change what an array shows at a place, once that is passed."""
+        depth = len(self.found.inside[self.found.base(array)])
+        shown = self.hits.accessed(array, None, place)
+        return self.hits.may_hit(shown, self.hits.access(write, target), depth)
+
     def _in(self, stmt: Stmt, region: Block) -> bool:
-        return any(block is region for block in self.found.within[id(stmt)])
+        return any(block is region for block in self.found.place[id(stmt)].within)
 
     def covered(self, read: Stmt, array: Var, depth: int) -> bool:
         """Whether an execution of the region touches every element of the base anyway.
@@ -71,14 +79,14 @@ class Unchanged:
         more than the region itself.
         """
         base = self.found.base(array)
-        region = self.found.within[id(read)][depth]
+        region = self.found.place[id(read)].within[depth]
         return any(
             self._in(stmt, region) and self._spans(stmt, name, base, depth)
             for stmt, name in self.touches.get(base, ())
         )
 
     def _spans(self, stmt: Stmt, name: Var, base: Var, depth: int) -> bool:
-        around = self.found.around[id(stmt)][depth:]
+        around = self.found.around(stmt)[depth:]
         if any(isinstance(outer, If) for outer in around):
             return False
         if not isinstance(stmt, Load | Store):
