@@ -56,8 +56,9 @@ def emitted(made: Plan, wrt: tuple[int, ...], *, seeded: bool = False) -> Joint:
     builder = Builder(next_id(function))
     kept = tapes(made, builder)
     cotangents = _cotangents(function, builder, seeded)
-    Forward(made, kept, builder).block(function.body)
-    reverse = Reverse(made, kept, builder)
+    forward = Forward(made, kept, builder)
+    forward.block(function.body)
+    reverse = Reverse(made, kept, builder, forward.block)
     reverse.fresh_shadows(iter(function.params), made.moved_in(function.body))
     results = list(zip(function.body.results, cotangents, strict=True))
     for result, given in results:

@@ -24,7 +24,10 @@ from srcad.transform.tapes import Tapes, size
 
 
 class Forward:
-    """Emits a block's statements; running counts are threaded through loops and branches."""
+    """Emits a block's statements; running counts are threaded through loops and branches.
+
+    A branch that ends a scope is left to the reverse sweep, which calls back for its arms.
+    """
 
     def __init__(self, plan: Plan, tapes: Tapes, builder: Builder) -> None:
         self.plan, self.tapes, self.builder = plan, tapes, builder
@@ -40,6 +43,8 @@ class Forward:
                 match stmt:
                     case For() | While():
                         self.loop(stmt)
+                    case If() if id(stmt) in self.plan.scopes:
+                        return  # its arms hold both sweeps: the reverse sweep begins there
                     case If():
                         self.branch(stmt)
                     case Library():
@@ -50,6 +55,10 @@ class Forward:
                 for var in defs(stmt):
                     self.kept(var)
         self.copies(block)
+        for stmt in block.stmts:
+            for var in defs(stmt):
+                if var in self.plan.unsized and self.plan.grows(var):
+                    self.kept_extents(var)
 
     def inner(self, block: Block) -> None:
         was, self.in_scope = self.in_scope, False
@@ -60,12 +69,16 @@ class Forward:
 
     def kept(self, var: Var) -> None:
         """Stores a value that was just defined, if it is kept; an array's extents likewise."""
-        if var in self.plan.unsized:
-            for axis, extent in enumerate(self.plan.extents[var]):
-                assert isinstance(extent, Var)
-                self.store(extent, self.builder.dim(var, axis))
+        if var in self.plan.unsized and not self.plan.grows(var):
+            self.kept_extents(var)
         if self.plan.sources.get(var) is Source.KEEP:
             self.store(var, var)
+
+    def kept_extents(self, array: Var) -> None:
+        """Stores the extents of an array: where it is born, or at its end if it grows."""
+        for axis, extent in enumerate(self.plan.extents[array]):
+            assert isinstance(extent, Var)
+            self.store(extent, self.builder.dim(array, axis))
 
     def store(self, key: Var, value: Atom) -> None:
         self.builder.store(self.tapes.arrays[key], self.position(key), value)

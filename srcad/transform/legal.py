@@ -34,12 +34,12 @@ def _legal(plan: Plan, var: Var, source: Source) -> bool:
         case Source.RECOMPUTE:
             return isinstance(stmt, Let) and plan.recomputable(stmt) and _planned(plan, stmt.args)
         case Source.RELOAD:
-            return isinstance(stmt, Load) and _readable(plan, stmt, 0)
+            return isinstance(stmt, Load) and _readable(plan, stmt, plan.scope_depth(stmt))
         case Source.KEEP_ARRAY:
             copy = plan.copied.get(var)
             if not isinstance(stmt, Load) or copy is None or copy.key not in plan.copies:
                 return False
-            depth = len(copy.around)
+            depth = plan.scope_depth(stmt) + len(copy.around)
             at_end = plan.found.place[id(stmt)].within[depth] is copy.place
             return at_end and _readable(plan, stmt, depth) and _stops(plan, copy.loops)
         case Source.KEEP:

@@ -5,6 +5,7 @@ work on them is computed again, and memory that is proved unchanged is read agai
 a copy of the array that is kept once for each execution of a region.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -74,7 +75,8 @@ class Copy:
 class Plan:
     """`sources` of values; `reversed` holds the id of every loop and branch that is reversed.
 
-    `frozen` are the joined names whose shadows are their own (`moves`).
+    `scopes` are the ids of the branches that end a scope: each arm is one, and has its reverse code
+    in it. `frozen` are the joined names whose shadows are their own (`moves`).
     `copies` are the kept arrays, by array and id of their place; `copied` tells which of them a
     Load with source KEEP_ARRAY reads. `extents` are those of arrays that the reverse sweep makes
     shadows or copies of; of the arrays in `unsized` they are kept.
@@ -85,6 +87,7 @@ class Plan:
     active: Activity
     memory: Unchanged
     frozen: frozenset[Var] = frozenset()
+    scopes: frozenset[int] = frozenset()
     force_keep: bool = False
     sources: dict[Var, Source] = field(default_factory=dict)
     reversed: set[int] = field(default_factory=set)
@@ -152,11 +155,26 @@ class Plan:
     def ask_array(self, stmt: Library, array: Var) -> None:
         """A whole operand: the array itself where it stays as it is, else a copy."""
         self.ask_place(array, ())
-        if not self.memory.holds(stmt, array, 0):
-            self.ask_copy(Copy(array, stmt, self.found.around(stmt)))
+        if not self.memory.holds(stmt, array, self.scope_depth(stmt)):
+            self.ask_copy(Copy(array, stmt, self.around(stmt)))
+
+    def around(self, stmt: Stmt) -> tuple[Stmt, ...]:
+        """The statements between a statement and its scope."""
+        return self.in_scope(self.found.around(stmt))
+
+    def inside(self, var: Var) -> tuple[Stmt, ...]:
+        """The statements between a definition and its scope."""
+        return self.in_scope(self.found.inside[var])
+
+    def in_scope(self, around: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        return around[sum(id(stmt) in self.scopes for stmt in around) :]
+
+    def scope_depth(self, stmt: Stmt) -> int:
+        """The depth of the block of the scope around a statement."""
+        return len(self.found.around(stmt)) - len(self.around(stmt))
 
     def loops_around(self, var: Var) -> tuple[Loop, ...]:
-        return self.found.loops(self.found.inside[var])
+        return self.found.loops(self.inside(var))
 
     def moved_in(self, block: Block) -> set[Var]:
         """The arrays that go on under another name in a block, and take their shadow from there."""
@@ -174,8 +192,8 @@ class Plan:
         return {a for a in found if isinstance(a, Var) and isinstance(a.type, Array)}
 
     def visible(self, var: Var) -> bool:
-        """Defined directly in the function's block, where both sweeps stand."""
-        return not self.found.inside[var]
+        """Defined directly in the block of a scope, where both sweeps stand."""
+        return not self.inside(var)
 
     def grows(self, base: Var) -> bool:
         """Whether the array is longer in the end than where it was made."""
@@ -190,7 +208,7 @@ class Plan:
         if isinstance(stmt, Let):
             return Source.RECOMPUTE if self.recomputable(stmt) else Source.KEEP
         if isinstance(stmt, Load) and not self.force_keep:
-            if self.memory.holds(stmt, stmt.array, 0):
+            if self.memory.holds(stmt, stmt.array, self.scope_depth(stmt)):
                 return Source.RELOAD
             copy = self._copy(stmt)
             if copy is not None:
@@ -204,14 +222,16 @@ class Plan:
         The outermost inside the branches around those loops: what a branch reads now and then is
         not copied at every step. Else the outermost at all.
         """
-        around, within = self.found.around(load), self.found.place[id(load)].within
+        around, within = self.around(load), self.found.place[id(load)].within
+        scope = self.scope_depth(load)
         most = next((k for k in reversed(range(len(around))) if isinstance(around[k], Loop)), 0)
         arms = [k for k in range(1, most + 1) if isinstance(around[k - 1], If)]
         inner = max(arms, default=1)
         for depth in (*range(inner, most + 1), *range(1, inner)):
-            if self.memory.covered(load, load.array, depth):
-                if self.memory.holds(load, load.array, depth):
-                    return Copy(self.found.base(load.array), within[depth], around[:depth])
+            if self.memory.covered(load, load.array, scope + depth):
+                if self.memory.holds(load, load.array, scope + depth):
+                    base = self.found.base(load.array)
+                    return Copy(base, within[scope + depth], around[:depth])
         return None
 
     def recomputable(self, let: Let) -> bool:
@@ -229,7 +249,8 @@ def plan(function: Function, found: Facts, active: Activity, *, force_keep: bool
     """The sources of everything that the reverse sweep of `function` reads."""
     memory = unchanged(function, found)
     names = frozen(function, found, memory)
-    made = Plan(function, found, active, memory, names, force_keep)
+    scopes = frozenset(id(stmt) for stmt in _scopes(function.body))
+    made = Plan(function, found, active, memory, names, scopes, force_keep)
     for stmt in walk(function.body):
         if needs_reverse(stmt, active):
             made.reversed.add(id(stmt))
@@ -243,6 +264,14 @@ def plan(function: Function, found: Facts, active: Activity, *, force_keep: bool
             if active.active(array) and not made.visible(array):
                 made.ask_extents(array)
     return made
+
+
+def _scopes(block: Block) -> Iterator[If]:
+    """The branches after which a scope has nothing but its results."""
+    if block.stmts and isinstance(last := block.stmts[-1], If):
+        yield last
+        yield from _scopes(last.then)
+        yield from _scopes(last.orelse)
 
 
 def needs_reverse(stmt: Stmt, active: Activity) -> bool:

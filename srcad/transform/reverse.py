@@ -41,8 +41,11 @@ from srcad.transform.tapes import Tapes, size
 class Reverse:
     """State of the sweep: what is available (`env`), shadows of bases, cotangents of scalars."""
 
-    def __init__(self, plan: Plan, tapes: Tapes, builder: Builder) -> None:
+    def __init__(
+        self, plan: Plan, tapes: Tapes, builder: Builder, forward: Callable[[Block], None]
+    ) -> None:
         self.plan, self.tapes, self.builder = plan, tapes, builder
+        self.forward = forward  # emits the first sweep of an arm that is a scope
         self.found, self.active = plan.found, plan.active
         self.env: dict[Var, Atom] = {}
         self.shadows: dict[Var, Var] = {}
@@ -218,7 +221,7 @@ class Reverse:
         for array, shadow in arriving:
             self.add_array(array, shadow)
         for stmt in reversed(block.stmts):
-            if id(stmt) in self.plan.reversed:
+            if id(stmt) in self.plan.reversed | self.plan.scopes:
                 with self.builder.at(stmt.loc):
                     self.stmt(stmt)
 
@@ -363,8 +366,11 @@ class Reverse:
             key=lambda v: v.id,
         )
         arms: list[tuple[Block, list[Atom]]] = []
+        scope = id(branch) in self.plan.scopes
         for arm in (branch.then, branch.orelse):
             with builder.block() as body, self.inner():
+                if scope:
+                    self.forward(arm)
                 for k, bar in given.items():
                     self.add(arm.results[k], bar)
                 self.block(arm, (), self.arrive(arm, branch.outs, arriving))
@@ -377,9 +383,13 @@ class Reverse:
         keys: list[Var] = [*outer, *moved]
         changed = [k for k in range(len(keys)) if first[k] != second[k]]
         outs = {k: _bar_like(builder, first[k], keys[k]) for k in changed}
-        blocks = [Block(b.stmts, tuple(results[k] for k in changed)) for b, results in arms]
-        cond = self.value(branch.cond)
-        builder.add(If(cond, blocks[0], blocks[1], tuple(outs.values()), builder.loc))
+        primal = [arm.results if scope else () for arm in (branch.then, branch.orelse)]
+        blocks = [
+            Block(b.stmts, (*given, *(results[k] for k in changed)))
+            for given, (b, results) in zip(primal, arms, strict=True)
+        ]
+        joined = (*(branch.outs if scope else ()), *outs.values())
+        builder.add(If(self.value(branch.cond), blocks[0], blocks[1], joined, builder.loc))
         for k, key in enumerate(keys):
             new = outs.get(k, first[k])
             if k >= len(outer):

@@ -43,7 +43,7 @@ class Tapes:
         if len(loops) > 1 and not self.whole(around):
             loop = loops[-1]
             if id(loop) not in self.loop_base:
-                outer = self.plan.found.around(loop)
+                outer = self.plan.around(loop)
                 base = self.loop_base[id(loop)] = builder.var(INT, "base")
                 self.counters[base] = outer
                 self.keep(base, outer, builder)
@@ -77,8 +77,9 @@ class Tapes:
 
     def known(self, atom: Atom) -> bool:
         """Whether an integer is a value of the scope."""
-        inside = self.plan.found.inside
-        return isinstance(atom, Const) or (atom in inside and not inside[atom])
+        if isinstance(atom, Const):
+            return True
+        return atom in self.plan.found.inside and self.plan.visible(atom)
 
     def allocate(self, stmt: Stmt, builder: Builder) -> None:
         """The tapes of everything that is kept inside a statement of the scope."""
@@ -139,10 +140,10 @@ def tapes(made: Plan, builder: Builder) -> Tapes:
         made.extents[array] = tuple(builder.var(INT, "extent") for _ in range(kind.ndim))
         for extent in made.extents[array]:
             assert isinstance(extent, Var)
-            found.keep(extent, made.found.inside[array], builder)
+            found.keep(extent, made.inside(array), builder)
     for var, source in made.sources.items():
         if source is Source.KEEP:
-            found.keep(var, made.found.inside[var], builder)
+            found.keep(var, made.inside(var), builder)
     for copy in made.copies.values():
         found.keep_array(copy, builder)
     return found
