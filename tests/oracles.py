@@ -21,7 +21,6 @@ from srcad.runtime.interpret import compile_function, interpret
 from srcad.runtime.programs import Program, derived, spec
 from srcad.tracer import Trace
 from srcad.transform.adjoint import adjoint
-from srcad.transform.pipeline import derive
 from srcad.transform.references import references
 
 
@@ -129,7 +128,9 @@ class Derivatives:
 
     def callable(self, program: Any) -> Callable[..., Any]:
         """`program` for the case's arguments, called with fresh memory each time."""
-        traced = derived(program, self.specs)
+        return self.runs(derived(program, self.specs))
+
+    def runs(self, traced: Trace) -> Callable[..., Any]:
         verify(traced.function, ops.result_type)
         run = self.run(traced.function)
         return lambda *args: run(*traced.captured(), *args)
@@ -149,7 +150,7 @@ class Derivatives:
         joint = adjoint(function, self.places(function), force_keep=True)
         verify(joint, ops.result_type)
         gradients = joint.body.results[len(function.body.results) :]
-        gives = derive(function, "vjp", self.case.argnums).gives
+        gives = self.pullback.function.gives
         run = self.run(replace(joint, gives=gives, body=Block(joint.body.stmts, gradients)))
         return lambda *args: run(*trace.captured(), *args)
 
@@ -166,9 +167,13 @@ class Derivatives:
         return self.callable(Program(self.case.fn, "primal", None))
 
     @functools.cached_property
+    def pullback(self) -> Trace:
+        return derived(Program(self.case.fn, "vjp", self.case.argnums), self.specs)
+
+    @functools.cached_property
     def vjp(self) -> Callable[..., Any]:
         """(*args, cotangent) to a tuple of gradients."""
-        return self.callable(Program(self.case.fn, "vjp", self.case.argnums))
+        return self.runs(self.pullback)
 
     @functools.cached_property
     def jvp(self) -> Callable[..., Any]:

@@ -9,25 +9,35 @@ import os
 import numpy as np
 import oracles
 import random_programs
+import pytest
 from corpus import Program
-from hypothesis import HealthCheck, assume, given, note, settings
+from hypothesis import HealthCheck, assume, given, note, seed, settings
 
 COUNT = int(os.environ.get("SRCAD_RANDOM_PROGRAMS", "150"))
+SHARES = 10  # tests that workers can run side by side, each with a seed of its own
 # Slopes multiply through a hundred statements, so rounding grows with them; a fault does not
 # depend on the sizes. Programs steeper than STEEPEST say nothing.
 ROUNDING = 1e-8
 STEEPEST = 1e5
 
 
-@settings(
-    max_examples=COUNT,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
-@given(random_programs.sources())
-def test_identity(text: str) -> None:
+@pytest.mark.parametrize("share", range(SHARES))
+def test_identity(share: int) -> None:
+    @seed(share)
+    @settings(
+        max_examples=-(-COUNT // SHARES),
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(random_programs.sources())
+    def identity(text: str) -> None:
+        check(text)
+
+    identity()
+
+
+def check(text: str) -> None:
     note(text)
     function = random_programs.loaded(text)
     case = Program(function, random_programs.arguments, (0, 1, 2))
