@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from srcad.errors import Problem, ShapeError, TypingError
-from srcad.ir.marks import Argnums, Mark
+from srcad.ir.marks import Argnums
 from srcad.runtime.programs import Program
 from srcad.runtime.pullback import Call, Pullback
 from srcad.runtime.signatures import checked, ordered
@@ -115,59 +115,27 @@ def _like_result(value: Any, dots: Iterator[Any]) -> Any:
     return next(dots) if value is not None and np.asarray(value).dtype.kind == "f" else None
 
 
-class Jacobian:
-    """The Jacobian: the result's shape followed by the argument's; one pullback call per row."""
-
-    def __init__(self, f: Function, argnums: Argnums) -> None:
-        self.f, self.argnums = f, argnums
-        self.__srcad__ = Mark("jacobian", f, argnums)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        pullback = vjp(self.f, *args, argnums=self.argnums, **kwargs)
-        value = pullback.value
-        if isinstance(value, tuple):
-            raise TypingError(
-                Problem(
-                    "jacobian takes a function with one result, not a tuple",
-                    None,
-                    "",
-                    "return one of them, or use vjp",
-                )
-            )
-        if not isinstance(value, np.ndarray):
-            return pullback()
-        rows = []
-        for k in range(value.size):
-            unit = np.zeros(value.size, value.dtype)
-            unit[k] = 1.0
-            rows.append(pullback(unit.reshape(value.shape)))
-        if isinstance(self.argnums, tuple):
-            return tuple(_stacked([r[k] for r in rows], value) for k in range(len(self.argnums)))
-        return _stacked(rows, value)
-
-
-def _stacked(rows: list[Any], value: Any) -> Any:
-    return np.array(rows).reshape(value.shape + np.shape(rows[0] if rows else ()))
-
-
 def jacobian(f: Function | None = None, *, argnums: Argnums = 0) -> Any:
-    """The Jacobian of a function with an array result.
+    """The Jacobian: the shape of the result, followed by that of the argument.
+
+    `argnums` as in `grad`. A function with several results gives one Jacobian for each, None in the
+    place of those that are no floats. One reverse sweep is made per element of the result.
 
     >>> jacobian(lambda x: x * x)(np.array([1.0, 2.0]))
     array([[2., 0.],
            [0., 4.]])
     """
-    if f is None:
-        return lambda function: Jacobian(function, argnums)
-    return Jacobian(f, argnums)
+    return _decorator(f, "jacobian", argnums)
 
 
-def hessian(f: Function | None = None, *, argnums: int | str = 0) -> Any:
+def hessian(f: Function | None = None, *, argnums: Argnums = 0) -> Any:
     """The Hessian of a scalar function: the Jacobian of its gradient.
+
+    A tuple of `argnums` gives a tuple of tuples.
 
     >>> hessian(lambda x: x * x * x)(2.0)
     12.0
     """
     if f is None:
         return lambda function: hessian(function, argnums=argnums)
-    return Jacobian(grad(f, argnums=argnums), argnums)
+    return Program(grad(f, argnums=argnums), "jacobian", argnums)

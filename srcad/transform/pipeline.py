@@ -8,6 +8,7 @@ from srcad.ir.nodes import Atom, Block, Function, Var
 from srcad.ir.trees import Group, Leaf, Nothing, Tree, leaves
 from srcad.ir.types import is_float
 from srcad.transform.adjoint import adjoint
+from srcad.transform.jacobian import jacobian
 from srcad.transform.references import references
 from srcad.transform.simplify import simplify
 from srcad.transform.tangent import tangent
@@ -17,15 +18,15 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
     """The derivative of `function` with respect to the parameters that `argnums` names.
 
     Modes: "grad" gives gradients, "value_and_grad" (value, gradients); "vjp" takes the cotangents
-    of the results besides and gives gradients; "jvp" takes a tuple of tangents besides and gives
-    (value, tangents). Raises TypingError for integer arguments and, under the first two, for a
-    result that is not one scalar.
+    of the results besides and gives gradients; "jacobian" gives their Jacobians, in the structure
+    of the results; "jvp" takes a tuple of tangents besides and gives (value, tangents). Raises
+    TypingError for integer arguments and, under the first two, for a result that is no one scalar.
     """
     function = simplify(references(function))
     places, shape = _chosen(function, argnums)
     if mode == "jvp":
         return simplify(tangent(function, places))
-    scalar = mode in ("grad", "value_and_grad")
+    scalar = mode in ("grad", "value_and_grad") or mode == "jacobian" and _is_scalar(function)
     if scalar:
         _need_scalar(function)
     elif not any(is_float(result.type) for result in function.body.results):
@@ -37,6 +38,8 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
                 "return the array or number that it computes",
             )
         )
+    if mode == "jacobian" and not scalar:
+        return simplify(references(jacobian(function, places, shape)))
     joint = adjoint(function, places, seeded=scalar)
     values = len(function.body.results)
     results: tuple[Atom, ...] = joint.body.results
@@ -48,11 +51,16 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
     return simplify(references(replace(joint, name=name, body=body, gives=shape)))
 
 
-def _need_scalar(function: Function) -> None:
+def _is_scalar(function: Function) -> bool:
     results = function.body.results
     one = function.gives == Leaf() and not getattr(results[0].type, "ndim", 0)
-    if one and is_float(results[0].type):
+    return one and is_float(results[0].type)
+
+
+def _need_scalar(function: Function) -> None:
+    if _is_scalar(function):
         return
+    results = function.body.results
     what = "nothing" if not results else "no single scalar float"
     raise TypingError(
         Problem(
