@@ -109,18 +109,20 @@ class Rows:
         """The derivatives of one result, with one sweep per element of it."""
         found = [self.room(result, param) for param in self.wanted]
 
-        def row(at: tuple[Atom, ...]) -> list[Atom]:
-            gradients = self.swept(seeds, k, at)
-            for target, gradient in zip(found, gradients, strict=True):
+        def row(at: tuple[Atom, ...]) -> None:
+            for target, gradient in zip(found, self.swept(seeds, k, at), strict=True):
                 if target is not None:
                     self.fill(target, at, gradient)
-            return gradients
 
         if isinstance(result, Var) and isinstance(result.type, Array):
             each_element(self.builder, result, row)
             return [target for target in found if target is not None]
-        pairs = zip(found, row(()), strict=True)
-        return [gradient if target is None else target for target, gradient in pairs]
+        blocks: list[Atom] = []
+        for target, gradient in zip(found, self.swept(seeds, k, ()), strict=True):
+            if target is not None:
+                self.fill(target, (), gradient)
+            blocks.append(gradient if target is None else target)
+        return blocks
 
     def swept(self, seeds: list[Atom], k: int, at: tuple[Atom, ...]) -> list[Atom]:
         """The gradients for a cotangent that is 1 at one element of result `k`, else 0."""
