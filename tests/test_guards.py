@@ -329,7 +329,7 @@ def test_call_overhead() -> None:
 
 def test_errors_of_numba_are_wrapped(monkeypatch) -> None:
     text = "from srcad.runtime.support import compiled\n\n\n@compiled\ndef f(x):\n    return x.y\n"
-    monkeypatch.setattr(specialise, "source", lambda function, vector_math: Source(text, "f"))
+    monkeypatch.setattr(specialise, "source", lambda function, **options: Source(text, "f"))
     with pytest.raises(InternalError, match=r"does not compile(.|\n)*g_[0-9a-f]+\.py"):
         grad(lambda x: x * 5.0)(1.0)
 

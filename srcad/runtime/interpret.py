@@ -15,6 +15,7 @@ from srcad.codegen import source
 from srcad.ir.nodes import Function
 from srcad.ir.types import INTEGERS
 from srcad.runtime.compile import compile_function, register
+from srcad.transform.memory import written_parameters
 
 __all__ = ["compile_function", "interpret"]
 
@@ -87,7 +88,7 @@ def _numbers(value: Any) -> Any:
 
 def interpret(function: Function) -> Callable[..., Any]:
     """The function run by Python: flat captured arguments first, then the visible ones."""
-    made = source(function)
+    made = source(function, written=written_parameters(function))
     tree = NumPyNumbers().visit(ast.parse(made.text))
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):

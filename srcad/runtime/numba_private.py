@@ -73,6 +73,33 @@ def disabled() -> bool:
     return bool(_config.DISABLE_JIT)
 
 
+def addresses_meet(context: Any, builder: Any, kinds: Any, arrays: Any) -> Any:
+    """LLVM code: whether two arrays, neither of them empty, have addresses in common."""
+    (low, high, some), (low_2, high_2, some_2) = (
+        _addresses(context, builder, kind, value) for kind, value in zip(kinds, arrays, strict=True)
+    )
+    meet = builder.and_(
+        builder.icmp_unsigned("<", low, high_2), builder.icmp_unsigned("<", low_2, high)
+    )
+    return builder.and_(meet, builder.and_(some, some_2))
+
+
+def _addresses(context: Any, builder: Any, kind: Any, value: Any) -> tuple[Any, Any, Any]:
+    """The first address, the one behind the last, and whether the array has elements."""
+    array = context.make_array(kind)(context, builder, value)
+    zero, one = array.nitems.type(0), array.nitems.type(1)
+    low = builder.ptrtoint(array.data, zero.type)
+    high = builder.add(low, array.itemsize)
+    for axis in range(kind.ndim):
+        stride = builder.extract_value(array.strides, axis)
+        last = builder.sub(builder.extract_value(array.shape, axis), one)
+        reach = builder.mul(stride, last)
+        down = builder.icmp_signed("<", reach, zero)
+        low = builder.add(low, builder.select(down, reach, zero))
+        high = builder.add(high, builder.select(down, zero, reach))
+    return low, high, builder.icmp_signed("!=", array.nitems, zero)
+
+
 def _address_of(array: Any) -> Any:
     """A function that gives the array's address in compiled code.
 

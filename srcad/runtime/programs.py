@@ -5,7 +5,7 @@ what calls of @njit functions cost, from Python and from @njit code. Where a cal
 object changes its class:
 
 - `Guarded`, if what the function reads from outside shaped the code, or is passed as hidden
-  arguments, or if the function writes into arguments (they must not overlap);
+  arguments;
 - `Interpreted` under `NUMBA_DISABLE_JIT=1`, which Numba does not look at here.
 """
 
@@ -31,10 +31,8 @@ from srcad.runtime.numba_private import (
 )
 from srcad.runtime.signatures import (
     checked,
-    flat,
     labels,
     ordered,
-    overlapping,
     parameters,
     plain_numbers,
     spec,
@@ -164,7 +162,7 @@ class Group(Adopting):
     """The compiled code for one set of values outside: hidden arguments first."""
 
     def __init__(self, program: Program, made: Made, kinds: Types) -> None:
-        self.program, self.hidden, self.written = program, made.hidden, made.written
+        self.program, self.hidden = program, made.hidden
         self.values = [place.current for place in made.hidden]
         self.guards = [(place.current, place.value) for place in made.guards]
         super().__init__(_stub(program.python, len(made.hidden)))
@@ -181,7 +179,6 @@ class Group(Adopting):
             if not _alike(made.hidden, self.hidden):
                 raise Elsewhere
             self.guards += [(place.current, place.value) for place in made.guards]
-            self.written |= made.written
             return self.adopt(made.result(kinds))
 
 
@@ -211,8 +208,6 @@ class Guarded(Program):
                 if current() is not value and not unchanged(current(), value):
                     break
             else:
-                if group.written:
-                    self.distinct(group, args, kwargs)
                 try:
                     if group.values or kwargs:
                         return group(*[current() for current in group.values], *args, **kwargs)
@@ -220,12 +215,6 @@ class Guarded(Program):
                 except Elsewhere:
                     continue
         return self.first(args, kwargs)
-
-    def distinct(self, group: Group, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Refuses arrays that overlap where one of them is written into."""
-        given = flat(ordered(self.signature, args, kwargs))
-        hidden = [current() for current in group.values]
-        overlapping(group.written, [*hidden, *given], self.python.__name__)
 
     def first(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call for which nothing was compiled yet."""
@@ -250,8 +239,6 @@ class Interpreted(Program):
         self.check(given)
         traced, run = self.run(tuple(spec(a, k) for k, a in enumerate(given)))
         hidden = traced.captured()
-        if traced.written:
-            overlapping(traced.written, [*hidden, *flat(given)], self.python.__name__)
         return plain_numbers(run(*hidden, *given))
 
     def run(self, specs: tuple[Spec, ...]) -> tuple[Trace, Any]:

@@ -26,6 +26,7 @@ from srcad.runtime.signatures import labels, parameters, plain, spec_of_type
 from srcad.runtime.surroundings import Place, Surroundings, surroundings
 from srcad.tracer import Spec, Trace, trace
 from srcad.tracer.trace import Read
+from srcad.transform.memory import written_parameters
 from srcad.transform.pipeline import derive
 
 
@@ -47,7 +48,7 @@ class Made:
     def free(self) -> bool:
         """Whether a call needs nothing but the arguments: no guard, no hidden argument."""
         shaped = any(not callable(place.value) for place in self.guards)
-        return not (shaped or self.hidden or self.written)
+        return not (shaped or self.hidden)
 
     def result(self, args: Types) -> Any:
         """Numba's compile result. Raises InternalError where Numba refuses the generated code."""
@@ -135,7 +136,8 @@ def _made_anew(
     function = replace(found.function, takes=(*found.function.takes, *left_out))
     if os.environ.get("SRCAD_CHECK"):
         verify(function, ops.result_type)
-    made = source(function, vector_math=vectormath.AVAILABLE)
+    written = written_parameters(function)
+    made = source(function, vector_math=vectormath.AVAILABLE, written=written)
     signature = f"{mark.mode} of {python.__qualname__}({', '.join(map(str, args))})"
     name = diskcache.store(made, signature.replace("\n", " "))
     module = diskcache.load(name)
@@ -151,14 +153,14 @@ def _made_anew(
             made.entry,
             tuple(sorted(others.union(*(numbers[id(r)] for r in guards)))),
             tuple(numbers[id(r)][0] for r in hidden),
-            tuple(sorted(found.written)),
+            tuple(sorted(written)),
             python.__name__,
         )
         return _made(entry, around), entry
     inner = getattr(module, made.entry)
     shaping = tuple(Place(r.name, r.current(), r.current).kept() for r in guards)
     passed = tuple(Place(r.name, r.current(), r.current) for r in hidden)
-    return Made(inner, shaping, passed, found.written, python.__name__), None
+    return Made(inner, shaping, passed, written, python.__name__), None
 
 
 def _numbers(read: Read, around: Surroundings) -> list[int]:
@@ -194,7 +196,7 @@ def derived(function: Any, specs: tuple[Spec, ...], *, hide: bool = False) -> Tr
     if mark.mode == "primal":
         return inner
     function_ = derive(inner.function, mark.mode, mark.argnums)
-    return Trace(function_, inner.reads, inner.written)
+    return Trace(function_, inner.reads)
 
 
 def innermost(function: Callable[..., Any]) -> FunctionType:

@@ -235,6 +235,14 @@ def _within(i: Any, n: Any) -> Any:
 # -- arrays
 
 
+def overlap(a: Any, b: Any) -> Any:
+    """Whether the address ranges of two arrays meet."""
+    return np.may_share_memory(a, b)
+
+
+lowering.lower_overlap(overlap)
+
+
 def grow(array: Any, length: int) -> Any:
     """The array itself if it is long enough, else a longer copy, at least twice as long."""
     if length <= array.shape[0]:

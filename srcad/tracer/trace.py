@@ -10,10 +10,9 @@ import numpy as np
 
 from srcad.errors import Loc
 from srcad.ir.builder import Builder, OpenBlock
-from srcad.ir.nodes import Atom, Block, Function, Store, Var, View, array_type
+from srcad.ir.nodes import Atom, Block, Function, Var, array_type
 from srcad.ir.trees import Group, Leaf, Nothing, Tree
 from srcad.ir.types import FLOAT, Array, Layout, Scalar
-from srcad.ir.walk import walk
 from srcad.tracer.context import Emit
 from srcad.tracer.interpreter import Interpreter
 from srcad.tracer.source import code_of
@@ -52,7 +51,6 @@ class Trace:
 
     function: Function
     reads: tuple[Read, ...]
-    written: frozenset[int] = frozenset()  # the places of parameters that are written into
 
     def captured(self) -> list[object]:
         """The hidden arguments now, in the order of the hidden parameters."""
@@ -121,22 +119,7 @@ def trace(
         (*captured, *params), body, tuple(takes), gives, len(captured),
         Loc(code.file, code.first, code.shift, None, code.name),
     )  # fmt: skip
-    return Trace(function, tuple(reads), _written(function))
-
-
-def _written(function: Function) -> frozenset[int]:
-    """The parameters that a Store may reach, through views."""
-    base: dict[Var, Var] = {p: p for p in function.params}
-    found: set[Var] = set()
-    for stmt in walk(function.body):
-        match stmt:
-            case View(out=out, array=array) if array in base:
-                base[out] = base[array]
-            case Store(array=array) if array in base:
-                found.add(base[array])
-            case _:
-                pass
-    return frozenset(k for k, p in enumerate(function.params) if p in found)
+    return Trace(function, tuple(reads))
 
 
 def mutable(value: object) -> bool:

@@ -80,6 +80,17 @@ def memory(function: Function) -> Memory:
     return found
 
 
+def written_parameters(function: Function) -> frozenset[int]:
+    """The places of the parameters that a write may reach."""
+    found = memory(function)
+    written = found.written_in(function.body.stmts)
+    return frozenset(
+        k
+        for k, p in enumerate(function.params)
+        if isinstance(p.type, Array) and found.key(p) in written
+    )
+
+
 def _connected(stmt: Stmt) -> Iterator[tuple[Atom, Atom]]:
     match stmt:
         case View(out=out, array=array):
