@@ -135,6 +135,20 @@ def _items(kind: Any, place: int | str) -> Spec:
     return tuple(spec_of_type(item, place) for item in kind.types)
 
 
+def holds_array(value: object) -> bool:
+    """Whether it is an array, or a tuple with one in it."""
+    return isinstance(value, np.ndarray) or (
+        isinstance(value, tuple) and any(map(holds_array, value))
+    )
+
+
+def is_constant(value: object) -> bool:
+    """Whether Numba has a type for it that says all: a number, a text, None, a tuple of these."""
+    if isinstance(value, tuple):
+        return all(map(is_constant, value))
+    return value is None or isinstance(value, bool | int | float | str | np.generic)
+
+
 def plain_numbers(value: Any) -> Any:
     """NumPy's scalars as Python's, as compiled code gives them."""
     if isinstance(value, tuple):

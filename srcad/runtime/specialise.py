@@ -151,14 +151,15 @@ def _made_anew(
         entry = diskcache.Entry(
             name,
             made.entry,
-            tuple(sorted(others.union(*(numbers[id(r)] for r in guards)))),
+            tuple(sorted(others.union(around.watched, *(numbers[id(r)] for r in guards)))),
             tuple(numbers[id(r)][0] for r in hidden),
             tuple(sorted(written)),
             python.__name__,
         )
         return _made(entry, around), entry
     inner = getattr(module, made.entry)
-    shaping = tuple(Place(r.name, r.current(), r.current).kept() for r in guards)
+    read = (Place(r.name, r.current(), r.current) for r in guards)
+    shaping = tuple(p.kept() for p in (*read, *(around.places[k] for k in around.watched)))
     passed = tuple(Place(r.name, r.current(), r.current) for r in hidden)
     return Made(inner, shaping, passed, written, python.__name__), None
 

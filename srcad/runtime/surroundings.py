@@ -64,13 +64,14 @@ class Surroundings:
     digest: str | None
     loose: str | None  # without the values of floats that are read by name or as an attribute
     places: tuple[Place, ...]
+    watched: tuple[int, ...] = ()  # the places that are guarded, whatever a trace reads
 
 
 def surroundings(function: FunctionType) -> Surroundings:
     """What `function` can read from outside now."""
     names: frozenset[str] = frozenset()
     while True:
-        walk = _Walk(names)
+        walk = _Walk(function, names)
         walk.visit(function)
         if walk.mentioned <= names:
             return walk.found()
@@ -134,21 +135,24 @@ def _kept(value: object) -> object:
 class _Walk:
     """One visit; `names` are the attribute names known so far to be mentioned somewhere."""
 
-    def __init__(self, names: frozenset[str]) -> None:
+    def __init__(self, function: FunctionType, names: frozenset[str]) -> None:
+        self.outermost = function
         self.names = names
         self.mentioned: set[str] = set()
         self.parts: list[str] = []
         self.floats: list[str] = []
         self.places: list[Place] = []
+        self.watched: list[int] = []
         self.seen: dict[int, int] = {}
         self.alive: list[object] = []  # so that no id is used twice
         self.describable = True
 
     def found(self) -> Surroundings:
         if not self.describable:
-            return Surroundings(None, None, tuple(self.places))
+            return Surroundings(None, None, tuple(self.places), tuple(self.watched))
         loose = digest(*self.parts)
-        return Surroundings(digest(loose, *self.floats), loose, tuple(self.places))
+        exact = digest(loose, *self.floats)
+        return Surroundings(exact, loose, tuple(self.places), tuple(self.watched))
 
     def put(self, *parts: object) -> None:
         self.parts += map(str, parts)
@@ -293,8 +297,13 @@ class _Walk:
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             current = _cell(cell)
             self.place(name, current(), current)
-        for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+        defaults = _defaults(function)
+        for default in defaults:
             self.visit(default)
+        if editable(defaults, arrays=function is not self.outermost):
+            self.watched.append(len(self.places))
+            name = f"defaults of {function.__name__}"
+            self.places.append(Place(name, defaults, partial(_defaults, function)))
 
     def code(self, code: CodeType) -> set[str]:
         """Notes a code object and those inside it; gives the names that they mention."""
@@ -312,6 +321,20 @@ class _Walk:
             else:
                 self.put(type(item).__name__, repr(item))
         return names
+
+
+def _defaults(function: FunctionType) -> tuple[object, ...]:
+    return (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+
+
+def editable(value: object, *, arrays: bool) -> bool:
+    """Whether a default may change and stay the same object; `arrays`: by its elements too.
+
+    Arrays that are defaults of the function itself are arguments.
+    """
+    if isinstance(value, tuple):
+        return any(editable(item, arrays=arrays) for item in value)
+    return isinstance(value, list | dict | set) or arrays and isinstance(value, np.ndarray)
 
 
 def _lines(code: CodeType) -> list[str]:

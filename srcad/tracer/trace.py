@@ -30,20 +30,6 @@ class Read:
     current: Callable[[], object]
     hidden: bool = False  # a parameter of the traced function: its value shapes no code
 
-    def holds(self) -> bool:
-        """Whether the trace would read the same now; an array only needs the same type."""
-        now = self.current()
-        if self.hidden and type(self.value) is float:
-            return type(now) is float
-        if isinstance(self.value, np.ndarray):
-            return isinstance(now, np.ndarray) and array_spec(now) == array_spec(self.value)
-        if mutable(self.value):
-            return type(now) is type(self.value) and same_contents(now, self.value)
-        if now is self.value:
-            return True
-        plain = (bool, int, float, str, tuple)
-        return type(now) is type(self.value) and isinstance(now, plain) and now == self.value
-
 
 @dataclass(frozen=True)
 class Trace:
@@ -127,14 +113,6 @@ def mutable(value: object) -> bool:
     return isinstance(value, list | dict | set) or (
         isinstance(value, tuple) and any(map(mutable, value))
     )
-
-
-def same_contents(now: object, before: object) -> bool:
-    """Equality; False where it has no plain answer (arrays inside)."""
-    try:
-        return bool(now == before)
-    except ValueError:
-        return False
 
 
 def _dims(builder: Builder, var: Var) -> tuple[Atom, ...]:
