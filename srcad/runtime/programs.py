@@ -151,9 +151,10 @@ class Program(Adopting):
 
     def check(self, args: tuple[Any, ...]) -> None:
         """Raises TypingError for an argument that is no number, array or tuple of these."""
-        for label, arg in zip(labels(self.python), args, strict=False):
-            if not isinstance(arg, OmittedArg):
-                spec(arg, label)
+        defaults = [p.default for p in self.signature.parameters.values()]
+        for k in range(len(_without_omitted(args))):  # those behind are constants
+            arg = defaults[k] if isinstance(args[k], OmittedArg) else args[k]
+            spec(arg, labels(self.python)[k])
 
     def __repr__(self) -> str:
         return f"<srcad {self.__srcad__.mode} of {self.python.__qualname__}>"
@@ -210,6 +211,7 @@ class Group(Adopting):
     def _compile_for_args(self, *args: Any, **kwargs: Any) -> Any:
         if any(map(_array_left_out, args)):
             return lambda *args: self(*map(_given, args))
+        self.program.check(args[len(self.hidden) :])
         kinds = self.types_of(args)
         with global_compiler_lock:
             if kinds in self.overloads:

@@ -23,7 +23,7 @@ from srcad.ir.verifier import verify
 from srcad.runtime import diskcache, vectormath
 from srcad.runtime.numba_private import Types, compiled, global_compiler_lock
 from srcad.runtime.signatures import labels, parameters, plain, spec_of_type
-from srcad.runtime.surroundings import Place, Surroundings, surroundings
+from srcad.runtime.surroundings import Place, Surroundings, same, surroundings
 from srcad.tracer import Spec, Trace, trace
 from srcad.tracer.trace import Read
 from srcad.transform.memory import written_parameters
@@ -165,9 +165,10 @@ def _made_anew(
 
 
 def _numbers(read: Read, around: Surroundings) -> list[int]:
-    """The places that may be what was read: same name and same object."""
+    """The places that may be what was read: same name and same object, or equal tuples."""
     now = read.current()
-    return [k for k, p in enumerate(around.places) if p.name == read.name and p.current() is now]
+    named = [(k, p.current()) for k, p in enumerate(around.places) if p.name == read.name]
+    return [k for k, v in named if v is now or isinstance(now, tuple) and same(v, now)]
 
 
 def _given(args: Types, names: list[str], argnums: Argnums) -> int:

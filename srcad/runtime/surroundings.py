@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from srcad.ir.marks import Mark
+from srcad.tracer.containers import item_of, items, label, layout, opens
 
 LIBRARIES = {"llvmlite", "numba", "numpy", "scipy", "srcad"}
 STANDARD = sysconfig.get_paths()["stdlib"]
@@ -166,8 +167,19 @@ class _Walk:
         elif isinstance(value, np.ndarray):
             if not self.again(value):
                 self.array(value)
+        elif opens(value):
+            self.opened(name, value, current)
         else:
             self.visit(value)
+
+    def opened(self, name: str, value: object, current: Callable[[], object]) -> None:
+        """A container that the tracer reads item by item."""
+        self.named_type(type(value))
+        self.put(len(items(value)))
+        self.places.append(Place(f"{name} layout", layout(value), lambda: layout(current())))
+        for key, inner in items(value):
+            self.visit(key)
+            self.place(label(name, key), inner, partial(item_of, current, key))
 
     def again(self, value: object) -> bool:
         """Whether this object was met before; then only its number is noted."""

@@ -1,9 +1,9 @@
 """`trace`: one function and the types of its arguments to an IR function."""
 
-import copy
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from srcad.ir.builder import Builder, OpenBlock
 from srcad.ir.nodes import Atom, Block, Function, Var, array_type
 from srcad.ir.trees import Group, Leaf, Nothing, Tree
 from srcad.ir.types import FLOAT, Array, Layout, Scalar
+from srcad.tracer.containers import item_of, items, label, layout, opens, rebuilt
 from srcad.tracer.context import Emit
 from srcad.tracer.interpreter import Interpreter
 from srcad.tracer.source import code_of
@@ -75,13 +76,25 @@ def trace(
 
     prologue = OpenBlock()  # extents of captured arrays, wherever those are met
 
+    def opened(name: str, value: object, current: Callable[[], object]) -> Value:
+        reads.append(Read(f"{name} layout", layout(value), lambda: layout(current())))
+        found = [
+            outside(label(name, key), inner, partial(item_of, current, key))
+            for key, inner in items(value)
+        ]
+        return rebuilt(value, found)
+
     def outside(name: str, value: object, current: Callable[[], object]) -> Value:
+        if isinstance(value, Arr | Num):  # of an opened container
+            return value
+        if opens(value):
+            return opened(name, value, current)
         if hide_floats and type(value) is float:
             reads.append(Read(name, value, current, True))
             captured.append(builder.var(FLOAT, name))
             return Num(captured[-1], True)
         if not isinstance(value, np.ndarray):
-            reads.append(Read(name, copy.deepcopy(value) if mutable(value) else value, current))
+            reads.append(Read(name, value, current))
             return value
         if id(value) not in hidden:
             reads.append(Read(name, value, current, True))
@@ -106,13 +119,6 @@ def trace(
         Loc(code.file, code.first, code.shift, None, code.name),
     )  # fmt: skip
     return Trace(function, tuple(reads))
-
-
-def mutable(value: object) -> bool:
-    """Whether a container may change and stay the same object."""
-    return isinstance(value, list | dict | set) or (
-        isinstance(value, tuple) and any(map(mutable, value))
-    )
 
 
 def _dims(builder: Builder, var: Var) -> tuple[Atom, ...]:
