@@ -25,6 +25,7 @@ from types import (
     MemberDescriptorType,
     MethodType,
     ModuleType,
+    SimpleNamespace,
 )
 from typing import Any
 
@@ -35,6 +36,7 @@ from srcad.tracer.containers import item_of, items, label, layout, opens
 
 LIBRARIES = {"llvmlite", "numba", "numpy", "scipy", "srcad"}
 STANDARD = sysconfig.get_paths()["stdlib"]
+PLAIN_LOOKUP = object.__getattribute__, SimpleNamespace.__getattribute__
 CONSTANTS = bool, int, str, bytes, complex, type(None), type(Ellipsis), range, slice, np.dtype
 
 
@@ -266,7 +268,7 @@ class _Walk:
     def instance(self, value: object) -> None:
         cls = type(value)
         self.named_type(cls)
-        if cls.__getattribute__ is not object.__getattribute__ or hasattr(cls, "__getattr__"):
+        if cls.__getattribute__ not in PLAIN_LOOKUP or hasattr(cls, "__getattr__"):
             self.describable = False
             return
         for base in cls.__mro__:
