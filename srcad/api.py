@@ -10,7 +10,7 @@ from srcad.errors import Problem, ShapeError, TypingError
 from srcad.ir.marks import Argnums
 from srcad.runtime.programs import Program
 from srcad.runtime.pullback import Call, Pullback
-from srcad.runtime.signatures import checked, ordered
+from srcad.runtime.signatures import called, checked, chosen, labels, ordered, spec
 from srcad.runtime.specialise import innermost
 
 Function = Callable[..., Any]
@@ -46,8 +46,8 @@ def value_and_grad(f: Function | None = None, *, argnums: Argnums = 0) -> Any:
 
 def _decorator(f: Function | None, mode: str, argnums: Argnums) -> Any:
     if f is None:
-        return lambda function: Program(function, mode, argnums)
-    return Program(f, mode, argnums)
+        return lambda function: _decorator(function, mode, argnums)
+    return Program(f, mode, chosen(checked(innermost(f)), argnums))
 
 
 def vjp(f: Function, *args: Any, argnums: Argnums = None, **kwargs: Any) -> Pullback:
@@ -58,7 +58,8 @@ def vjp(f: Function, *args: Any, argnums: Argnums = None, **kwargs: Any) -> Pull
     >>> vjp(lambda x: x * x, 3.0)(1.0)
     6.0
     """
-    signature = inspect.signature(checked(innermost(f)), follow_wrapped=False)
+    python = checked(innermost(f))
+    signature = inspect.signature(python, follow_wrapped=False)
     if "argnums" in signature.parameters:
         raise TypingError(
             Problem(
@@ -68,14 +69,15 @@ def vjp(f: Function, *args: Any, argnums: Argnums = None, **kwargs: Any) -> Pull
                 "rename it, or wrap the function: lambda ...",
             )
         )
-    args = ordered(signature, args, kwargs)
-    return Pullback(f, args, 0 if argnums is None and len(args) == 1 else argnums)
+    args = ordered(python.__name__, signature, args, kwargs)
+    return Pullback(f, args, 0 if argnums is None and len(args) == 1 else chosen(python, argnums))
 
 
 def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
     """(value, tangent) of `f` at `primals` in the direction `tangents`.
 
-    The tangent of an integer, a bool or None is None.
+    The tangent of an integer, a bool or None is None. Raises ShapeError or TypingError for a
+    tangent that is not like its primal.
 
     >>> jvp(lambda x: x * x, (3.0,), (1.0,))
     (9.0, 6.0)
@@ -84,9 +86,14 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
         raise TypingError(Problem("jvp takes tuples: jvp(f, (x, y), (x_dot, y_dot))"))
     if len(tangents) != len(primals):
         raise TypingError(Problem(f"{len(primals)} primals and {len(tangents)} tangents"))
-    chosen = tuple(k for k, t in enumerate(tangents) if t is not None)
-    given = tuple(t for k in chosen for t in _tangents(primals[k], tangents[k], str(k)))
-    value, dots = Call(f, "jvp", chosen, tuple(primals))(*primals, given)
+    python = checked(innermost(f))
+    called(python.__name__, inspect.signature(python, follow_wrapped=False), tuple(primals), {})
+    along = tuple(k for k, t in enumerate(tangents) if t is not None)
+    names = labels(python)
+    for name, primal in zip(names, primals, strict=False):
+        spec(primal, name)  # refuses what is no number or array
+    given = tuple(t for k in along for t in _tangents(primals[k], tangents[k], names[k]))
+    value, dots = Call(f, "jvp", along, tuple(primals))(*primals, given)
     return value, _like_result(value, iter(dots))
 
 
@@ -96,13 +103,16 @@ def _tangents(primal: Any, tangent: Any, place: str) -> list[Any]:
         if not isinstance(tangent, tuple | list) or len(tangent) != len(primal):
             raise TypingError(Problem(f"tangent {place} must be a tuple of {len(primal)}"))
         pairs = enumerate(zip(primal, tangent, strict=True))
-        return [t for k, (p, d) in pairs for t in _tangents(p, d, f"{place}[{k}]")]
+        return [t for k, (p, d) in pairs for t in _tangents(p, d, f"{place}, item {k},")]
     kind = np.asarray(primal).dtype
     if primal is None or kind.kind != "f":
         if tangent is None:
             return []
         raise TypingError(Problem(f"tangent {place} must be None: the argument is no float"))
-    made = np.zeros(np.shape(primal)) if tangent is None else np.asarray(tangent)
+    try:
+        made = np.zeros(np.shape(primal)) if tangent is None else np.asarray(tangent)
+    except ValueError as error:
+        raise ShapeError(Problem(f"tangent {place} has rows of different lengths")) from error
     if not np.can_cast(made.dtype, kind, "same_kind"):
         raise TypingError(Problem(f"tangent {place} is {made.dtype}, the argument is {kind}"))
     if made.shape != np.shape(primal):

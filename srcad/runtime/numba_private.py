@@ -8,7 +8,7 @@ from typing import Any
 import numba
 import numba.extending
 import numpy as np
-from numba.core import config, runtime, sigutils, types, typing
+from numba.core import config, errors, runtime, sigutils, types, typing
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import OmittedArg
 from numba.core.registry import CPUDispatcher
@@ -162,6 +162,13 @@ class Adopting(CPUDispatcher):
         """Makes a compile result answer calls with its types; its entry point."""
         self.add_overload(result)
         return result.entry_point
+
+    def typeof_pyval(self, val: Any) -> Any:
+        """The type of what Numba's C code does not know; pyobject, not an error, for the rest."""
+        try:
+            return super().typeof_pyval(val)
+        except errors.NumbaTypeError:  # masked arrays
+            return _types.pyobject
 
     def types_of(self, args: tuple[Any, ...]) -> Types:
         """The types of values as the dispatcher's C code hands them over."""

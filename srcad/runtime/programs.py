@@ -31,6 +31,7 @@ from srcad.runtime.numba_private import (
     type_of,
 )
 from srcad.runtime.signatures import (
+    called,
     checked,
     holds_array,
     is_constant,
@@ -88,6 +89,11 @@ class Program(Adopting):
             if made.hidden or arrays:
                 made = self.fixed(made, arrays)
             return self.adopt(made.result(args))
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Numba's entry for the type of a call in @njit code."""
+        called(self.python.__name__, self.signature, tuple(args), dict(kws))
+        return super().get_call_template(args, kws)
 
     def arrays_left_out(self, args: Types) -> dict[str, Any]:
         """The arrays among defaults; TypingError for what compiled callers cannot leave out."""
@@ -256,11 +262,14 @@ class Guarded(Program):
                     return group(*args)
                 except Elsewhere:
                     continue
+                except TypeError:  # Numba's text would count hidden arguments and name nothing
+                    called(self.python.__name__, self.signature, args, kwargs)
+                    raise
         return self.first(args, kwargs)
 
     def first(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call for which nothing was compiled yet."""
-        given = ordered(self.signature, args, kwargs)
+        given = ordered(self.python.__name__, self.signature, args, kwargs)
         self.check(given)
         defaults = list(self.signature.parameters.values())[len(given) :]
         left_out = tuple(OmittedArg(p.default) for p in defaults if p.default is not p.empty)
@@ -277,7 +286,7 @@ class Interpreted(Program):
     """A program run by Python."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        given = ordered(self.signature, args, kwargs)
+        given = ordered(self.python.__name__, self.signature, args, kwargs)
         self.check(given)
         traced, run = self.run(tuple(spec(a, k) for k, a in enumerate(given)))
         return plain_numbers(run(*traced.captured(), *given))

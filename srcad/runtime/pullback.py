@@ -27,8 +27,6 @@ class Call:
     ) -> None:
         python = checked(innermost(function))
         specs = tuple(map(spec, args, labels(python)))
-        if len(specs) < len(args):
-            raise TypingError(Problem(f"`{python.__name__}` takes {len(specs)} arguments"))
         self._made = None
         if disabled():
             traced = derived(Marked(mode, function, argnums), specs)

@@ -9,6 +9,7 @@ import numpy as np
 from numba.core import types
 
 from srcad.errors import Loc, Problem, TypingError, UnsupportedSyntax
+from srcad.ir.marks import Argnums
 from srcad.ir.types import FLOATS, INTEGERS, Array, Scalar
 from srcad.tracer import Spec
 from srcad.tracer.trace import array_spec
@@ -57,6 +58,24 @@ def checked(function: object) -> FunctionType:
     return python
 
 
+def chosen(function: FunctionType, argnums: Argnums) -> Argnums:
+    """`argnums`, which must name parameters of the function."""
+    names = parameters(function)
+    for one in argnums if isinstance(argnums, tuple) else (argnums,):
+        position = isinstance(one, int) and -len(names) <= one < len(names)
+        if not (position or one is None and one is argnums or one in names):
+            code = function.__code__
+            raise TypingError(
+                Problem(
+                    f"argnums: `{function.__name__}` has no argument {one!r}",
+                    Loc(code.co_filename, code.co_firstlineno, function=function.__name__),
+                    f"its arguments are {', '.join(names)}",
+                    "give a position, a name, or a tuple of these",
+                )
+            )
+    return argnums
+
+
 def parameters(function: FunctionType) -> list[str]:
     """The names of the parameters."""
     return list(function.__code__.co_varnames[: function.__code__.co_argcount])
@@ -64,14 +83,31 @@ def parameters(function: FunctionType) -> list[str]:
 
 def labels(function: FunctionType) -> list[str]:
     """The parameters as error texts name them."""
-    return [f"{k} (`{name}`)" for k, name in enumerate(parameters(function))]
+    user = function.__name__
+    return [f"{k} (`{name}`) of `{user}`" for k, name in enumerate(parameters(function))]
+
+
+def called(
+    name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    """The arguments of a call by name. Raises TypingError where they do not fit the parameters."""
+    try:
+        return signature.bind(*args, **kwargs).arguments
+    except TypeError as error:
+        raise TypingError(
+            Problem(
+                f"the derivative of `{name}` cannot be called so: {error}",
+                None,
+                f"it takes the arguments of {name}{signature}",
+            )
+        ) from None
 
 
 def ordered(
-    signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
+    name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, ...]:
     """Keyword arguments in their places; defaults fill the gaps before the last one given."""
-    given = signature.bind(*args, **kwargs).arguments
+    given = called(name, signature, args, kwargs)
     names = list(signature.parameters)
     last = max((names.index(name) for name in given), default=-1)
     return tuple(given.get(n, signature.parameters[n].default) for n in names[: last + 1])
@@ -91,7 +127,7 @@ def spec(value: Any, place: int | str) -> Spec:
             return Scalar(value.dtype.name)
         case float():
             return Scalar("float64")
-        case int():
+        case int() if -(2**63) <= value < 2**64:
             return Scalar("int64")
         case tuple():
             return tuple(spec(item, place) for item in value)
@@ -102,6 +138,8 @@ def refusal(value: Any, place: int | str) -> TypingError:
     """The error about an argument that srcad does not take."""
     kind = type(value).__name__
     instead = INSTEAD.get(kind, "convert it: np.asarray(...)")
+    if isinstance(value, int):
+        kind, instead = "int of more than 64 bits", "pass a float"
     if isinstance(value, np.ndarray) and type(value) is np.ndarray:
         kind = f"{kind} of {value.dtype}"
         instead = "convert it: .astype(np.float64)"

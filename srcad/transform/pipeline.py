@@ -8,6 +8,7 @@ from srcad.ir.nodes import Atom, Block, Function, Var
 from srcad.ir.trees import Group, Leaf, Nothing, Tree, leaves
 from srcad.ir.types import is_float
 from srcad.transform.adjoint import adjoint
+from srcad.transform.checked import checked
 from srcad.transform.jacobian import jacobian
 from srcad.transform.references import references
 from srcad.transform.simplify import simplify
@@ -22,10 +23,10 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
     of the results; "jvp" takes a tuple of tangents besides and gives (value, tangents). Raises
     TypingError for integer arguments and, under the first two, for a result that is no one scalar.
     """
-    function = simplify(references(function))
+    function = simplify(checked(references(checked(function, "tracer")), "references"))
     places, shape = _chosen(function, argnums)
     if mode == "jvp":
-        return simplify(tangent(function, places))
+        return simplify(checked(tangent(function, places), mode))
     scalar = mode in ("grad", "value_and_grad") or mode == "jacobian" and _is_scalar(function)
     if scalar:
         _need_scalar(function)
@@ -39,8 +40,8 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
             )
         )
     if mode == "jacobian" and not scalar:
-        return simplify(references(jacobian(function, places, shape)))
-    joint = adjoint(function, places, seeded=scalar)
+        return simplify(references(checked(jacobian(function, places, shape), mode)))
+    joint = checked(adjoint(function, places, seeded=scalar), "adjoint")
     values = len(function.body.results)
     results: tuple[Atom, ...] = joint.body.results
     if mode == "value_and_grad":
