@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from srcad.errors import Problem, ShapeError, TypingError
-from srcad.ir.marks import Argnums
+from srcad.ir.marks import Argnums, Mark
 from srcad.runtime.programs import Program
 from srcad.runtime.pullback import Call, Pullback
 from srcad.runtime.signatures import called, checked, chosen, labels, ordered, spec
-from srcad.runtime.specialise import innermost
+from srcad.runtime.specialise import innermost, reached
 
 Function = Callable[..., Any]
 
@@ -69,8 +69,9 @@ def vjp(f: Function, *args: Any, argnums: Argnums = None, **kwargs: Any) -> Pull
                 "rename it, or wrap the function: lambda ...",
             )
         )
-    args = ordered(python.__name__, signature, args, kwargs)
-    return Pullback(f, args, 0 if argnums is None and len(args) == 1 else chosen(python, argnums))
+    least = reached(Mark("vjp", f, chosen(python, argnums)), list(signature.parameters))
+    args = ordered(python.__name__, signature, args, kwargs, least)
+    return Pullback(f, args, 0 if argnums is None and len(args) == 1 else argnums)
 
 
 def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:

@@ -41,7 +41,7 @@ from srcad.runtime.signatures import (
     plain_numbers,
     spec,
 )
-from srcad.runtime.specialise import Made, derived, innermost, specialised
+from srcad.runtime.specialise import Made, derived, innermost, reached, specialised
 from srcad.runtime.surroundings import Place, surroundings, unchanged
 from srcad.tracer import Spec, Trace
 
@@ -286,7 +286,8 @@ class Interpreted(Program):
     """A program run by Python."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        given = ordered(self.python.__name__, self.signature, args, kwargs)
+        least = reached(self.__srcad__, parameters(self.python))
+        given = ordered(self.python.__name__, self.signature, args, kwargs, least)
         self.check(given)
         traced, run = self.run(tuple(spec(a, k) for k, a in enumerate(given)))
         return plain_numbers(run(*traced.captured(), *given))

@@ -104,13 +104,20 @@ def called(
 
 
 def ordered(
-    name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
+    name: str,
+    signature: inspect.Signature,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    least: int = 0,
 ) -> tuple[Any, ...]:
-    """Keyword arguments in their places; defaults fill the gaps before the last one given."""
+    """Keyword arguments in their places; defaults fill the gaps before the last one given.
+
+    There are `least` arguments at least.
+    """
     given = called(name, signature, args, kwargs)
     names = list(signature.parameters)
-    last = max((names.index(name) for name in given), default=-1)
-    return tuple(given.get(n, signature.parameters[n].default) for n in names[: last + 1])
+    count = max((least, *(names.index(name) + 1 for name in given)))
+    return tuple(given.get(n, signature.parameters[n].default) for n in names[:count])
 
 
 def spec(value: Any, place: int | str) -> Spec:

@@ -126,7 +126,8 @@ def _made_anew(
     assert mark.inner is not None
     python = innermost(mark.inner)
     names = parameters(python)
-    given = _given(args, names, mark.argnums)
+    values = (k + 1 for k, a in enumerate(args) if not isinstance(a, types.Omitted))
+    given = max((reached(mark, names), *values))  # defaults left out behind these are constants
     specs = tuple(map(spec_of_type, args[:given], labels(python)))
     found = derived(Marked(mark.mode, mark.inner, mark.argnums), specs, hide=hide)
     left_out = tuple((name, Nothing()) for name in names[given : len(args)])
@@ -166,14 +167,14 @@ def _numbers(read: Read, around: Surroundings) -> list[int]:
     return [k for k, v in named if v is now or isinstance(now, tuple) and same(v, now)]
 
 
-def _given(args: Types, names: list[str], argnums: Argnums) -> int:
-    """How many arguments are values at run time; defaults left out behind them are constants."""
-    chosen = argnums if isinstance(argnums, tuple) else () if argnums is None else (argnums,)
-    places = {names.index(a) if isinstance(a, str) else a for a in chosen
-              if isinstance(a, int) or a in names}  # fmt: skip
-    places = {k % len(names) for k in places} if names else set()
-    last = [k for k, a in enumerate(args) if not isinstance(a, types.Omitted) or k in places]
-    return max(last, default=-1) + 1
+def reached(mark: Mark, names: list[str]) -> int:
+    """How many parameters there are up to the last one that is differentiated at any level."""
+    inner = getattr(mark.inner, "__srcad__", None)
+    below = reached(inner, names) if isinstance(inner, Mark) else 0
+    argnums = mark.argnums if isinstance(mark.argnums, tuple) else (mark.argnums,)
+    places = [names.index(a) if isinstance(a, str) else a for a in argnums if a is not None]
+    ends = [k % len(names) + 1 for k in places if -len(names) <= k < len(names)]
+    return max((below, *ends))
 
 
 class Marked:
