@@ -10,26 +10,15 @@ import numpy as np
 import oracles
 import pytest
 from corpus import ALL, Program
-from corpus.pending import PENDING
 from corpus.second_order import HESSIANS
 
-from srcad.errors import UnsupportedSyntax
 from srcad.transform.adjoint import adjoint
 from srcad.transform.references import references
 
 
 def cases(*, only: Any = None) -> list[Any]:
-    """The corpus as parameters; what srcad still refuses must be refused, with its reason."""
-    found = [p for p in ALL if only is None or only(p)]
-    return [pytest.param(p, id=p.name, marks=marks(p)) for p in found]
-
-
-def marks(program: Program) -> list[Any]:
-    """Strict: a program that begins to pass fails here until its line in `pending` goes."""
-    if program.name not in PENDING:
-        return []
-    reason = f"not supported yet: {PENDING[program.name]}"
-    return [pytest.mark.xfail(reason=reason, raises=UnsupportedSyntax, strict=True)]
+    """The corpus as parameters."""
+    return [pytest.param(p, id=p.name) for p in ALL if only is None or only(p)]
 
 
 def directions(case: Program, seed: int) -> Any:

@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from srcad.errors import Loc
 from srcad.ir.builder import Builder, OpenBlock
+from srcad.ir.marks import Derive
 from srcad.ir.nodes import Atom, Block, Function, Store, Var, View, array_type
 from srcad.ir.trees import Group, Leaf, Nothing, Tree
 from srcad.ir.types import FLOAT, Array, Layout, Scalar
-from srcad.ir.walk import walk
+from srcad.ir.walk import called, walk
+from srcad.tracer import calls
 from srcad.tracer.context import Emit
 from srcad.tracer.interpreter import Interpreter
 from srcad.tracer.source import code_of
-from srcad.tracer.values import Arr, Num, Value
+from srcad.tracer.values import Arr, Num, Option, Useless, Value
 
 Spec = Scalar | Array | None | tuple["Spec", ...]
 
@@ -60,9 +61,13 @@ class Trace:
 
 
 def trace(
-    f: types.FunctionType, arguments: tuple[Spec, ...], *, hide_floats: bool = False
+    f: types.FunctionType,
+    arguments: tuple[Spec, ...],
+    *,
+    hide_floats: bool = False,
+    derive: Derive | None = None,
 ) -> Trace:
-    """The IR of `f` for arguments of these types.
+    """The IR of `f` for arguments of these types; `derive` differentiates what it calls.
 
     Captured arrays become hidden parameters; with `hide_floats` captured floats too. Raises
     UnsupportedSyntax, with the place, where the function uses what srcad does not take.
@@ -71,7 +76,7 @@ def trace(
     emit = Emit(builder)
     code = code_of(f)
     names = code.parameters
-    builder.loc = Loc(code.file, code.first, code.shift, None, code.name)
+    builder.loc = code.loc
     params: list[Var] = []
     values: dict[str, Value] = {}
     takes: list[tuple[str, Tree]] = []
@@ -105,13 +110,18 @@ def trace(
             captured.append(var)
             emit.memory.separate.add(var)
             inner, builder.open = builder.open, [prologue]
-            hidden[id(value)] = Arr(var, _dims(builder, var)), var
+            dims = _dims(builder, var)
+            emit.everywhere.update(dim for dim in dims if isinstance(dim, Var))
+            hidden[id(value)] = Arr(var, dims), var
             builder.open = inner
         elif name not in {r.name for r in reads if r.value is value}:  # the two must stay the same
             reads.append(Read(name, value, current))
         return hidden[id(value)][0]
 
-    result = Interpreter(emit, outside).run(code, None, values)
+    machine = Interpreter(emit, outside, derive)
+    machine.parameters |= set(params)
+    result = calls.run(machine, code, None, values)
+    machine.finish()
     results: list[Atom] = []
     gives = _results(emit, result, results)
     body = builder.finish(*results)
@@ -119,8 +129,9 @@ def trace(
     function = Function(
         code.name if code.name.isidentifier() else "function",
         (*captured, *params), body, tuple(takes), gives, len(captured),
-        Loc(code.file, code.first, code.shift, None, code.name),
+        code.loc,
     )  # fmt: skip
+    function = called(function, emit.names)
     return Trace(function, tuple(reads), _written(function))
 
 
@@ -185,6 +196,13 @@ def _results(emit: Emit, value: Value, results: list[Atom]) -> Tree:
             return Group(tuple(_results(emit, item, results) for item in value))
         case Arr(var=var):
             results.append(var)
+        case Option(value=inner, known=known):
+            emit.builder.check(
+                known.atom, "ValueError", "the function ended without returning a value"
+            )
+            return _results(emit, inner, results)
+        case Useless(what=what, why=why, instead=instead):
+            emit.fail(what, why, instead)
         case _:
             results.append(emit.atom(value))
     return Leaf()

@@ -37,12 +37,21 @@ Value = object
 
 
 @dataclass(frozen=True, slots=True)
-class Closure:
-    """A function of the user, with the names it can see."""
+class Option:
+    """A name that only some paths set: `value` where `known`, else `absent` (UNSET or None)."""
 
-    node: object  # ast.FunctionDef | ast.Lambda
-    scope: object
-    loc: Loc
+    value: Value
+    known: Num
+    absent: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Useless:
+    """A name that cannot be read, and why: `what`, `why`, `instead` of the problem."""
+
+    what: str
+    why: str = ""
+    instead: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +77,7 @@ class Memory:
         self.roots: dict[Var, Var] = {}  # views and what they are views of, in the end
         self.separate: set[Var] = set()  # arrays that share no memory with each other
         self.frozen: set[Var] = set()  # arrays whose copy NumPy may or may not make
+        self.joined: set[Var] = set()  # arrays that have, or are, another name from a join
         self.writes: list[tuple[Var, tuple[OpenBlock, ...]]] = []
 
     def root(self, array: Var) -> Var:
@@ -91,6 +101,8 @@ class Emit:
         self.lengths: dict[Atom, tuple[Atom, int]] = {}  # n - k, where made: n and k
         self.memory = Memory()
         self.made: dict[Hashable, Made] = {}
+        self.everywhere: set[Var] = set()  # extents that stand before everything else
+        self.names: dict[Var, str] = {}  # what the user calls values that came without a name
         self.run: Callable[[object, list[Value]], Value] | None = None  # set by the interpreter
 
     @property
