@@ -171,3 +171,7 @@ def hessian(f: Function | None = None, *, argnums: int | str = 0) -> Any:
     if f is None:
         return lambda function: hessian(function, argnums=argnums)
     return Jacobian(grad(f, argnums=argnums), argnums)
+
+
+for _function in (grad, value_and_grad, vjp, jvp, jacobian, hessian):
+    _function.__srcad__ = Mark(_function.__name__)  # type: ignore[attr-defined]

@@ -188,7 +188,7 @@ def derived(function: Any, specs: tuple[Spec, ...], *, hide: bool = False) -> Tr
     """The trace of a function of the user, or of a derivative of one."""
     mark = getattr(function, "__srcad__", None)
     if not isinstance(mark, Mark):
-        return trace(plain(function), specs, hide_floats=hide)
+        return trace(plain(function), specs, hide_floats=hide, derive=derive)
     assert mark.inner is not None
     inner = derived(mark.inner, specs, hide=hide)
     if mark.mode == "primal":

@@ -3,6 +3,7 @@
 import ast
 import functools
 import inspect
+from dataclasses import dataclass
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -13,6 +14,15 @@ from srcad.tracer.values import UNSET, Num, Option, Value
 
 DEPTH = 40  # calls inside calls: beyond it the function is recursive
 Names = dict[str, Value]
+
+
+@dataclass(frozen=True)
+class Partial:
+    """`functools.partial` of values that are known at run time only."""
+
+    func: Value
+    args: tuple[Value, ...]
+    keywords: Names
 
 
 def run(machine: Machine, code: Code, outer: Frame | None, names: Names) -> Value:
@@ -53,7 +63,9 @@ def call(machine: Machine, function: Value, args: list[Value], kwargs: Names) ->
     if isinstance(function, Function):
         names = bind(machine, function.code, args, kwargs, function.defaults)
         return run(machine, function.code, function.frame, names)
-    if isinstance(function, functools.partial):
+    if function is functools.partial:
+        return Partial(args[0], tuple(args[1:]), kwargs)
+    if isinstance(function, functools.partial | Partial):
         given = {**function.keywords, **kwargs}
         return machine.call(function.func, [*function.args, *args], given)
     if isinstance(function, MethodType):

@@ -215,6 +215,7 @@ class Carry:
         here.names = self.named(kinds)
         with builder.block() as opened:
             here.names |= self.values(kinds, params)
+            here.names |= dict.fromkeys(getattr(self.stmt, "leave", ()), False)
             self.start(index)
             self.machine.block(self.stmt.body)
             if here.dead:

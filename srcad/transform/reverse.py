@@ -373,10 +373,11 @@ class Reverse:
                     self.forward(arm)
                 for k, bar in given.items():
                     self.add(arm.results[k], bar)
-                self.block(arm, (), self.arrive(arm, branch.outs, arriving))
-                for base in moved:
-                    if base not in self.shadows:
+                left = self.arrive(arm, branch.outs, arriving)
+                for base in moved:  # one that only the other arm hands on
+                    if base not in self.shadows.keys() | self.plan.moved_in(arm):
                         self.shadows[base] = self.fresh(base)
+                self.block(arm, (), left)
                 results = [self.bar(v) for v in outer] + [self.shadows[base] for base in moved]
             arms.append((body.finish(), results))
         first, second = arms[0][1], arms[1][1]
