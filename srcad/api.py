@@ -174,4 +174,4 @@ def hessian(f: Function | None = None, *, argnums: int | str = 0) -> Any:
 
 
 for _function in (grad, value_and_grad, vjp, jvp, jacobian, hessian):
-    _function.__srcad__ = Mark(_function.__name__)  # type: ignore[attr-defined]
+    vars(_function)["__srcad__"] = Mark(_function.__name__)

@@ -22,6 +22,7 @@ from srcad.runtime.programs import Program, derived, spec
 from srcad.tracer import Trace
 from srcad.transform.adjoint import adjoint
 from srcad.transform.references import references
+from srcad.transform.split import split
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ class Derivatives:
     def kept(self) -> Callable[..., Any]:
         """As vjp, with every value that can be kept on a tape."""
         trace = derived(self.case.fn, self.specs)
-        function = references(trace.function)
+        function = split(references(trace.function))
         joint = adjoint(function, self.places(function), force_keep=True)
         verify(joint, ops.result_type)
         gradients = joint.body.results[len(function.body.results) :]

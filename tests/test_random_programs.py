@@ -8,8 +8,8 @@ import os
 
 import numpy as np
 import oracles
-import random_programs
 import pytest
+import random_programs
 from corpus import Program
 from hypothesis import HealthCheck, assume, given, note, seed, settings
 

@@ -170,10 +170,11 @@ class Carry:
         live = getattr(self.stmt, "live", frozenset(self.sets))
         names = [name for name in self.sets if name in live]
         kinds = {name: self.first_kind(name) for name in names}
-        loc, mark, noted = emit.builder.loc, emit.builder.next_id, len(self.machine.problems)
+        self.loc = emit.builder.loc
+        mark, noted = emit.builder.next_id, len(self.machine.problems)
         for _ in range(ATTEMPTS):
             found = self.attempt(kinds, make, first, go_on)
-            emit.builder.loc = loc
+            emit.builder.loc = self.loc
             if found is None:
                 here.kinds[id(self.stmt)] = kinds
                 return
@@ -234,6 +235,7 @@ class Carry:
             inits, flat, results = [first, *inits], [*condition, *flat], [*end, *results]
         outs = tuple(builder.like(name) for name in flat)
         body = opened.finish(*results)
+        builder.loc = self.loc
         builder.add(make(index, tuple(zip(flat, inits, strict=True)), body, outs))
         rest = iter(outs[len(condition) :])
         last = {n: [next(rest) for _ in several] for n, several in params.items()}

@@ -10,6 +10,7 @@ from srcad.ir.types import is_float
 from srcad.transform.adjoint import adjoint
 from srcad.transform.references import references
 from srcad.transform.simplify import simplify
+from srcad.transform.split import split
 from srcad.transform.tangent import tangent
 
 
@@ -37,7 +38,7 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
                 "return the array or number that it computes",
             )
         )
-    joint = adjoint(function, places, seeded=scalar)
+    joint = adjoint(simplify(split(function)), places, seeded=scalar)
     values = len(function.body.results)
     results: tuple[Atom, ...] = joint.body.results
     if mode == "value_and_grad":

@@ -1,6 +1,7 @@
 """Array names that mean one array wherever loops and branches join them (ADJOINT section 2).
 
-Rule 1, *same*: such names are replaced by what they stand for. The other rules are in `moves`.
+Rule 1, *same*: such names are replaced by what they stand for. Rule 2, *split*, is in `split`, the
+other rules in `moves`.
 """
 
 from dataclasses import replace

@@ -4,7 +4,7 @@ Memory has shadows, scalars have `bars`; everything the formulas read is made av
 start of each block as the plan says (ADJOINT section 6).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from srcad import ops
@@ -179,6 +179,24 @@ class Reverse:
             if isinstance(base.type, Array) and self.found.base(base) == base:
                 if self.active.active(base) and base not in self.shadows | dict.fromkeys(arriving):
                     self.shadows[base] = self.fresh(base)
+
+    def ahead(self, arriving: Sequence[tuple[Atom, Var]]) -> list[tuple[Atom, Var]]:
+        """Shadows of what a branch with both sweeps in its arms gives: they stand before it.
+
+        Each is a copy of the cotangent, which has the same shape; what arrives besides is left.
+        """
+        left: list[tuple[Atom, Var]] = []
+        for array, shadow in arriving:
+            assert isinstance(array, Var)
+            if id(self.found.owner[array]) in self.plan.scopes and array not in self.shadows:
+                kind, axes = array_type(array), range(array_type(array).ndim)
+                extents = tuple(self.builder.dim(shadow, axis) for axis in axes)
+                made = self.builder.alloc(kind.dtype, extents, None, f"{array.hint}_bar")
+                each_element(self.builder, made, _copier(self.builder, shadow, made))
+                self.shadows[array] = made
+            else:
+                left.append((array, shadow))
+        return left
 
     # -- the sweep
 
@@ -422,6 +440,10 @@ class Reverse:
         """Zeroes a whole shadow: what a library statement overwrote."""
         zero = const(0.0, array_type(shadow).dtype)
         each_element(self.builder, shadow, lambda index: self.builder.store(shadow, index, zero))
+
+
+def _copier(builder: Builder, given: Var, made: Var) -> Callable[[tuple[Atom, ...]], None]:
+    return lambda index: builder.store(made, index, builder.load(given, *index))
 
 
 def _bar_like(builder: Builder, atom: Atom, primal: Var) -> Var:

@@ -6,6 +6,7 @@ from corpus import (
     inplace,
     loops,
     memory,
+    names,
     scalars,
     second_order,
     traps,
@@ -17,6 +18,17 @@ __all__ = ["ALL", "Program"]
 
 ALL: list[Program] = [
     program
-    for module in (scalars, loops, arrays, inplace, memory, control, traps, second_order, values)
+    for module in (
+        scalars,
+        loops,
+        arrays,
+        inplace,
+        memory,
+        names,
+        control,
+        traps,
+        second_order,
+        values,
+    )
     for program in module.PROGRAMS
 ]
