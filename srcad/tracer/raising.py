@@ -5,7 +5,7 @@ import builtins
 
 from srcad.ir.nodes import Atom, const
 from srcad.tracer.machine import Machine
-from srcad.tracer.values import Num, Value
+from srcad.tracer.values import Num
 
 
 def statement(machine: Machine, stmt: ast.Raise) -> None:
@@ -38,25 +38,9 @@ def _message(machine: Machine, text: ast.expr | None) -> tuple[str, list[Atom]]:
     """The text with `{}` in place of run-time numbers, and these."""
     if text is None:
         return "", []
-    if not isinstance(text, ast.JoinedStr):
-        found = machine.used(text)
-        if isinstance(found, Num):
-            return "{}", [found.atom]
-        return _escaped(str(found)), []
-    parts: list[str] = []
-    args: list[Atom] = []
-    for part in text.values:
-        if isinstance(part, ast.FormattedValue):
-            value: Value = machine.used(part.value)
-            if isinstance(value, Num):
-                parts.append("{}")
-                args.append(value.atom)
-            else:
-                parts.append(_escaped(str(value)))
-        else:
-            parts.append(_escaped(str(machine.expr(part))))
-    return "".join(parts), args
-
-
-def _escaped(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")
+    pieces = text.values if isinstance(text, ast.JoinedStr) else [text]
+    inner = (p.value if isinstance(p, ast.FormattedValue) else p for p in pieces)
+    values = [machine.used(piece) for piece in inner]
+    args = [value.atom for value in values if isinstance(value, Num)]
+    parts = ["{}" if isinstance(v, Num) else str(v).replace("{}", "{ }") for v in values]
+    return "".join(parts if args else map(str, values)), args
