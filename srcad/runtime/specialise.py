@@ -26,7 +26,7 @@ from srcad.runtime.signatures import labels, parameters, plain, spec_of_type
 from srcad.runtime.surroundings import Place, Surroundings, surroundings
 from srcad.tracer import Spec, Trace, trace
 from srcad.tracer.trace import Read
-from srcad.transform.pipeline import derive
+from srcad.transform.pipeline import derive, prepared
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,8 @@ def derived(function: Any, specs: tuple[Spec, ...], *, hide: bool = False) -> Tr
     """The trace of a function of the user, or of a derivative of one."""
     mark = getattr(function, "__srcad__", None)
     if not isinstance(mark, Mark):
-        return trace(plain(function), specs, hide_floats=hide, derive=derive)
+        found = trace(plain(function), specs, hide_floats=hide, derive=derive)
+        return replace(found, function=prepared(found.function))
     assert mark.inner is not None
     inner = derived(mark.inner, specs, hide=hide)
     if mark.mode == "primal":

@@ -84,15 +84,15 @@ class Memory:
         return self.roots.get(array, array)
 
     def apart(self, first: Var, second: Var) -> bool:
-        """Whether two arrays certainly share no memory."""
+        """Whether two arrays certainly share no memory: two of their own, or one by one name."""
         roots = self.root(first), self.root(second)
-        return roots[0] != roots[1] and all(root in self.separate for root in roots)
+        own = [root in self.separate for root in roots]
+        single = [known and root not in self.joined for known, root in zip(own, roots, strict=True)]
+        return roots[0] != roots[1] and (all(own) or any(single))
 
 
 class Emit:
     """A builder, and what is known of the atoms made so far."""
-
-    maps = False  # array expressions as Maps, once `transform` lowers them; else as loops
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder

@@ -8,6 +8,7 @@ from srcad.ir.nodes import Atom, Block, Function, Var
 from srcad.ir.trees import Group, Leaf, Nothing, Tree, leaves
 from srcad.ir.types import is_float
 from srcad.transform.adjoint import adjoint
+from srcad.transform.lower import lower
 from srcad.transform.references import references
 from srcad.transform.simplify import simplify
 from srcad.transform.split import split
@@ -22,7 +23,7 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
     (value, tangents). Raises TypingError for integer arguments and, under the first two, for a
     result that is not one scalar.
     """
-    function = simplify(references(function))
+    function = prepared(function)
     places, shape = _chosen(function, argnums)
     if mode == "jvp":
         return simplify(tangent(function, places))
@@ -47,6 +48,11 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
     body = Block(joint.body.stmts, results[values:])
     name = f"{function.name}_grad" if scalar else joint.name
     return simplify(references(replace(joint, name=name, body=body, gives=shape)))
+
+
+def prepared(function: Function) -> Function:
+    """A traced function as the derivatives want it: no Maps, no needless work."""
+    return simplify(lower(references(function)))
 
 
 def _need_scalar(function: Function) -> None:
