@@ -115,51 +115,16 @@ def _like_result(value: Any, dots: Iterator[Any]) -> Any:
     return next(dots) if value is not None and np.asarray(value).dtype.kind == "f" else None
 
 
-class Jacobian:
-    """The Jacobian: the result's shape followed by the argument's; one pullback call per row."""
-
-    def __init__(self, f: Function, argnums: Argnums) -> None:
-        self.f, self.argnums = f, argnums
-        self.__srcad__ = Mark("jacobian", f, argnums)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        pullback = vjp(self.f, *args, argnums=self.argnums, **kwargs)
-        value = pullback.value
-        if isinstance(value, tuple):
-            raise TypingError(
-                Problem(
-                    "jacobian takes a function with one result, not a tuple",
-                    None,
-                    "",
-                    "return one of them, or use vjp",
-                )
-            )
-        if not isinstance(value, np.ndarray):
-            return pullback()
-        rows = []
-        for k in range(value.size):
-            unit = np.zeros(value.size, value.dtype)
-            unit[k] = 1.0
-            rows.append(pullback(unit.reshape(value.shape)))
-        if isinstance(self.argnums, tuple):
-            return tuple(_stacked([r[k] for r in rows], value) for k in range(len(self.argnums)))
-        return _stacked(rows, value)
-
-
-def _stacked(rows: list[Any], value: Any) -> Any:
-    return np.array(rows).reshape(value.shape + np.shape(rows[0] if rows else ()))
-
-
 def jacobian(f: Function | None = None, *, argnums: Argnums = 0) -> Any:
-    """The Jacobian of a function with an array result.
+    """The Jacobian: the result's shape followed by the argument's; one reverse sweep per row.
+
+    Raises TypingError for a function with several results, or without a float among them.
 
     >>> jacobian(lambda x: x * x)(np.array([1.0, 2.0]))
     array([[2., 0.],
            [0., 4.]])
     """
-    if f is None:
-        return lambda function: Jacobian(function, argnums)
-    return Jacobian(f, argnums)
+    return _decorator(f, "jacobian", argnums)
 
 
 def hessian(f: Function | None = None, *, argnums: int | str = 0) -> Any:
@@ -170,7 +135,7 @@ def hessian(f: Function | None = None, *, argnums: int | str = 0) -> Any:
     """
     if f is None:
         return lambda function: hessian(function, argnums=argnums)
-    return Jacobian(grad(f, argnums=argnums), argnums)
+    return jacobian(grad(f, argnums=argnums), argnums=argnums)
 
 
 for _function in (grad, value_and_grad, vjp, jvp, jacobian, hessian):

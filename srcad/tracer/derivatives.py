@@ -72,6 +72,8 @@ def maker(machine: Machine, mode: str, args: Values, kwargs: Names) -> Value:
     if mode == "jvp":
         return tangents(machine, inner, rest)
     argnums: Argnums = kwargs.pop("argnums", None if mode == "vjp" else 0)  # type: ignore[assignment]
+    if mode == "hessian":
+        return Derivative("jacobian", Derivative("grad", inner, argnums), argnums)
     if mode != "vjp":
         return Derivative(mode, inner, argnums)
     found = ordered(machine, inner, rest, kwargs)

@@ -8,6 +8,7 @@ from srcad.ir.nodes import Atom, Block, Function, Var
 from srcad.ir.trees import Group, Leaf, Nothing, Tree, leaves
 from srcad.ir.types import is_float
 from srcad.transform.adjoint import adjoint
+from srcad.transform.jacobian import jacobian
 from srcad.transform.lower import lower
 from srcad.transform.references import references
 from srcad.transform.simplify import simplify
@@ -20,8 +21,8 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
 
     Modes: "grad" gives gradients, "value_and_grad" (value, gradients); "vjp" takes the cotangents
     of the results besides and gives gradients; "jvp" takes a tuple of tangents besides and gives
-    (value, tangents). Raises TypingError for integer arguments and, under the first two, for a
-    result that is not one scalar.
+    (value, tangents); "jacobian" gives the Jacobians of the only result. Raises TypingError for
+    integer arguments and, under the first two, for a result that is not one scalar.
     """
     function = prepared(function)
     places, shape = _chosen(function, argnums)
@@ -39,7 +40,10 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
                 "return the array or number that it computes",
             )
         )
-    joint = adjoint(simplify(split(function)), places, seeded=scalar)
+    separated = simplify(split(function))
+    if mode == "jacobian":
+        return simplify(references(jacobian(function, separated, places, shape)))
+    joint = adjoint(separated, places, seeded=scalar)
     values = len(function.body.results)
     results: tuple[Atom, ...] = joint.body.results
     if mode == "value_and_grad":
