@@ -39,6 +39,27 @@ def test_into_adds_for_a_function_that_writes_into_its_argument() -> None:
     assert np.array_equal(given, gradient)
 
 
+def stepped(u0):
+    u = u0
+    for _ in range(3):
+        u = u + 0.1 * u * u
+    return u
+
+
+def test_into_adds_for_an_argument_whose_name_moves_on() -> None:
+    x, gradient = np.array([0.3, -0.8, 0.5]), np.array([1.0, 2.0, -1.0])
+    pullback = vjp(stepped, x)
+    alone = pullback(gradient)
+    slope, u = np.ones(3), x
+    for _ in range(3):
+        slope, u = slope * (1.0 + 0.2 * u), u + 0.1 * u * u
+    oracles.assert_close(alone, gradient * slope, EXACT)
+    buffer = np.array([10.0, 20.0, 30.0])
+    for times in (1, 2):
+        pullback(gradient, into=buffer)
+        oracles.assert_close(buffer, np.array([10.0, 20.0, 30.0]) + times * alone, EXACT)
+
+
 def test_attributes_count_as_they_are_at_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
     slope = grad(traps.reads_attributes)
     oracles.assert_close(slope(1.0), 0.0, EXACT)

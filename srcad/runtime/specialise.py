@@ -6,7 +6,6 @@ constants of the code until a second value is met for the same code in this proc
 they are passed as hidden arguments.
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from types import FunctionType, ModuleType
@@ -14,12 +13,10 @@ from typing import Any
 
 from numba.core import types
 
-from srcad import ops
 from srcad.codegen import source
 from srcad.errors import InternalError, Loc, Problem, SrcadError, UnsupportedSyntax
 from srcad.ir.marks import Argnums, Mark
 from srcad.ir.trees import Nothing
-from srcad.ir.verifier import verify
 from srcad.runtime import diskcache, vectormath
 from srcad.runtime.numba_private import Types, compiled, global_compiler_lock
 from srcad.runtime.signatures import labels, parameters, plain, spec_of_type
@@ -133,8 +130,6 @@ def _made_anew(
     found = derived(Marked(mark.mode, mark.inner, mark.argnums), specs, hide=hide)
     left_out = tuple((name, Nothing()) for name in names[given : len(args)])
     function = replace(found.function, takes=(*found.function.takes, *left_out))
-    if os.environ.get("SRCAD_CHECK"):
-        verify(function, ops.result_type)
     made = source(function, vector_math=vectormath.AVAILABLE)
     signature = f"{mark.mode} of {python.__qualname__}({', '.join(map(str, args))})"
     name = diskcache.store(made, signature.replace("\n", " "))

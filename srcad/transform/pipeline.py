@@ -8,6 +8,7 @@ from srcad.ir.nodes import Atom, Block, Function, Var
 from srcad.ir.trees import Group, Leaf, Nothing, Tree, leaves
 from srcad.ir.types import is_float
 from srcad.transform.adjoint import adjoint
+from srcad.transform.checking import checked
 from srcad.transform.jacobian import jacobian
 from srcad.transform.lower import lower
 from srcad.transform.references import references
@@ -27,7 +28,7 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
     function = prepared(function)
     places, shape = _chosen(function, argnums)
     if mode == "jvp":
-        return simplify(tangent(function, places))
+        return simplify(checked(tangent(function, places), "tangent"))
     scalar = mode in ("grad", "value_and_grad")
     if scalar:
         _need_scalar(function)
@@ -40,10 +41,11 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
                 "return the array or number that it computes",
             )
         )
-    separated = simplify(split(function))
+    separated = simplify(checked(split(function), "split"))
     if mode == "jacobian":
-        return simplify(references(jacobian(function, separated, places, shape)))
-    joint = adjoint(separated, places, seeded=scalar)
+        made = checked(jacobian(function, separated, places, shape), "jacobian")
+        return simplify(references(made))
+    joint = checked(adjoint(separated, places, seeded=scalar), "adjoint")
     values = len(function.body.results)
     results: tuple[Atom, ...] = joint.body.results
     if mode == "value_and_grad":
@@ -56,7 +58,9 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
 
 def prepared(function: Function) -> Function:
     """A traced function as the derivatives want it: no Maps, no needless work."""
-    return simplify(lower(references(function)))
+    checked(function, "tracing", maps=True)
+    named = checked(references(function), "references", maps=True)
+    return simplify(checked(lower(named), "lower"))
 
 
 def _need_scalar(function: Function) -> None:

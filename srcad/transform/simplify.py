@@ -12,6 +12,7 @@ The passes feed each other, so they run in turn until nothing changes:
 from collections.abc import Callable
 
 from srcad.ir.nodes import Function
+from srcad.transform.checking import checked
 from srcad.transform.checks import checks
 from srcad.transform.elements import elements
 from srcad.transform.invariants import invariants
@@ -30,7 +31,7 @@ def simplify(function: Function) -> Function:
     for _ in range(MOST_ROUNDS):
         before = function
         for each in PASSES:
-            function = each(function)
+            function = checked(each(function), each.__name__)
         if function == before:
             break
     return function
