@@ -13,7 +13,7 @@ from srcad.ir.marks import Derive
 from srcad.ir.nodes import Atom, Block, Function, Store, Var, View, array_type
 from srcad.ir.trees import Group, Leaf, Nothing, Tree
 from srcad.ir.types import FLOAT, Array, Layout, Scalar
-from srcad.ir.walk import called, walk
+from srcad.ir.walk import called, defs, walk
 from srcad.tracer import calls
 from srcad.tracer.context import Emit
 from srcad.tracer.interpreter import Interpreter
@@ -131,7 +131,7 @@ def trace(
         (*captured, *params), body, tuple(takes), gives, len(captured),
         code.loc,
     )  # fmt: skip
-    function = called(function, emit.names)
+    function = called(function, unnamed(function) | emit.names)
     return Trace(function, tuple(reads), _written(function))
 
 
@@ -148,6 +148,12 @@ def _written(function: Function) -> frozenset[int]:
             case _:
                 pass
     return frozenset(k for k, p in enumerate(function.params) if p in found)
+
+
+def unnamed(function: Function) -> dict[Var, str]:
+    """Values that the user gave no name: `v`, so that the user's `t` stays `t`."""
+    defined = (var for stmt in walk(function.body) for var in defs(stmt))
+    return {var: "v" for var in defined if var.hint == "t"}
 
 
 def mutable(value: object) -> bool:
