@@ -50,7 +50,7 @@ def test_rendering() -> None:
 
 def number_or_array(x):
     s = 0.0
-    for i in range(3):
+    for i in range(x.size):
         s = s + x * i
     return np.sum(s)
 

@@ -279,7 +279,8 @@ def placeholders(emit: Emit, kind: Kind) -> list[Atom]:
 
 
 def fresh(emit: Emit, kind: Kind, name: str) -> list[Var]:
-    """Variables for the atoms of a kind."""
+    """Variables for the atoms of a kind; names of the interpreter's own lose their underscores."""
+    name = name.lstrip("_") or "v"
     match kind:
         case Number(dtype=dtype):
             return [emit.builder.var(types.Scalar(dtype), name)]

@@ -21,6 +21,7 @@ from srcad.tracer.values import UNSET, Num, Useless, Value
 
 ATTEMPTS = 8  # each makes some kind wider; there are few steps from an int to an unset float array
 MOST_UNROLLED = 1000
+MOST_FOR_STRUCTURE = 64
 
 
 def for_loop(machine: Machine, stmt: ast.For) -> None:
@@ -70,7 +71,7 @@ def unrolled(machine: Machine, stmt: ast.For, items: Sequence, first: int = 0) -
 def rolled(machine: Machine, stmt: ast.For, items: Sequence) -> None:
     """A For; a While if it may be left."""
     stop, leave = items.stop, getattr(stmt, "leave", [])
-    hint = stmt.target.id if isinstance(stmt.target, ast.Name) else "i"
+    hint = stmt.target.id.strip("_") if isinstance(stmt.target, ast.Name) else ""
     builder = machine.emit.builder
 
     def start(index: Var) -> None:
@@ -84,7 +85,7 @@ def rolled(machine: Machine, stmt: ast.For, items: Sequence) -> None:
         def make(index: Var, carried: Any, block: Block, outs: Any) -> For:
             return For(index, stop, carried, block, outs, builder.loc)
 
-        Carry(machine, stmt, hint, start).trace(make, None, None)
+        Carry(machine, stmt, hint or "i", start, items.count).trace(make, None, None)
         return
 
     def again(index: Var) -> "bool | Num":
@@ -92,7 +93,7 @@ def rolled(machine: Machine, stmt: ast.For, items: Sequence) -> None:
         return Num(ops.apply(builder, "lt", following, stop))
 
     more = Num(ops.apply(builder, "gt", stop, const(0)))
-    _while(machine, stmt, hint, start, more, again)
+    _while(machine, stmt, hint or "i", start, more, again, items.count)
 
 
 def while_loop(machine: Machine, stmt: ast.While) -> None:
@@ -114,6 +115,7 @@ def _while(
     start: Callable[[Var], None],
     first: "bool | Num",
     again: Callable[[Var], "bool | Num"],
+    count: int | Atom | None = None,
 ) -> None:
     leave = getattr(stmt, "leave", [])
 
@@ -139,7 +141,7 @@ def _while(
         return While(index, carried, block, outs, builder.var(INT, "trips"), builder.loc)
 
     atom = const(first, "bool") if isinstance(first, bool) else first.atom
-    Carry(machine, stmt, hint, start).trace(make, atom, go_on)
+    Carry(machine, stmt, hint, start, count).trace(make, atom, go_on)
 
 
 def _any(machine: Machine, atoms: list[Atom]) -> Atom:
@@ -160,6 +162,7 @@ class Carry:
     stmt: ast.For | ast.While
     hint: str
     start: Callable[[Var], None]
+    count: int | Atom | None  # of iterations, if it is known before
     before: dict[str, Value] = field(init=False)
 
     def trace(self, make: Make, first: Atom | None, go_on: Callable[[Var], Atom] | None) -> None:
@@ -226,6 +229,7 @@ class Carry:
             found = {n: self.wider(n, kind, after.get(n, UNSET)) for n, kind in kinds.items()}
             results = self.atoms(after, kinds) if found == kinds else []
         if found != kinds:
+            self.unroll_if_structure_changes(found)
             del builder.open[-1].stmts[mark:]
             here.names = dict(self.before)
             return found
@@ -243,6 +247,12 @@ class Carry:
             joins.name_joined(emit, out, (param,))
         here.names = self.named(kinds) | self.values(kinds, last)
         return None
+
+    def unroll_if_structure_changes(self, found: dict[str, Kind]) -> None:
+        """A short loop that builds tuples, or an array out of a number, runs while tracing."""
+        if isinstance(self.count, int) and self.count <= MOST_FOR_STRUCTURE:
+            if any(isinstance(kind, Useless) for kind in found.values()):
+                raise Unroll(self.stmt)
 
     def wider(self, name: str, kind: Kind, value: Value) -> Kind:
         emit = self.machine.emit

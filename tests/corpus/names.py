@@ -122,6 +122,21 @@ def rows_of_a_trajectory(x):
 
 
 @PROGRAMS.add(X)
+def row_written_through_its_name(x):
+    path = np.zeros((4, x.size))
+    path[0] = x
+    row = path[0]
+    for k in range(1, 4):
+        after = path[k]
+        after[:] = row * row + x
+        row = after
+    row[0] = row[1] * 2.0
+    part = path[1, 1:] if x[0] > 0.0 else path[2, :-1]
+    part[0] = row[0] * x[1]
+    return np.sum(path)
+
+
+@PROGRAMS.add(X)
 def three_buffers_in_turn(x):
     a, b, c = x.copy(), np.zeros_like(x), np.zeros_like(x)
     for _ in range(5):
@@ -254,6 +269,16 @@ def layers_in_a_list(x):
     for i in range(2):
         h = np.tanh(layers[i] @ h)
     return np.sum(h)
+
+
+@PROGRAMS.add(X)
+def list_that_grows_while_tracing(x):
+    states = [x]
+    s = 0.0
+    for i in range(3):
+        states = states + [np.tanh(states[-1] * x)]
+        s = s + states[i] * i
+    return np.sum(states[-1] * states[1] + s)
 
 
 @PROGRAMS.add(X)

@@ -14,33 +14,33 @@ def return_inside_loop_tangent(x, level, tangents):
         x_dot[i] = tangents_0[i]
     # control.py:17
     go = n > 0
-    __result = 0.0
-    __returned = False
-    __result_dot = 0.0
+    result = 0.0
+    returned = False
+    result_dot = 0.0
     i_2 = 0
     while go:
         # control.py:18
         v = x[i_2]
         v_dot = x_dot[i_2]
         if v < 0.0:
-            __returned = False
+            returned = False
         else:
             # control.py:20
-            __result += v * level
+            result += v * level
             # control.py:21
-            __returned = __result > 0.6
+            returned = result > 0.6
             # control.py:20
-            __result_dot += v_dot * level + tangents_1 * v
+            result_dot += v_dot * level + tangents_1 * v
         # control.py:18
-        if __returned:
+        if returned:
             go = False
         else:
             go = i_2 + 1 < n
         i_2 += 1
     # control.py:17
-    if __returned:
+    if returned:
         # control.py:22
-        t = __result_dot * __result
-        __result *= __result
-        __result_dot = t + t
-    return (__result, (__result_dot,))
+        t = result_dot * result
+        result *= result
+        result_dot = t + t
+    return (result, (result_dot,))

@@ -11,7 +11,7 @@ def return_inside_loop_adjoint(x, level, gradient):
     v_kept = np.empty(16, np.bool_)
     go = n > 0
     s = 0.0
-    __returned = False
+    returned = False
     i = 0
     while go:
         room = v_kept.shape[0]
@@ -22,14 +22,14 @@ def return_inside_loop_adjoint(x, level, gradient):
             v_2 = v < 0.0
             v_kept[i] = v_2
             if v_2:
-                __returned = False
+                returned = False
             else:
                 # control.py:20
                 s += v * level
                 # control.py:21
-                __returned = s > 0.6
+                returned = s > 0.6
             # control.py:18
-            if __returned:
+            if returned:
                 go = False
             else:
                 go = t < n
@@ -38,7 +38,7 @@ def return_inside_loop_adjoint(x, level, gradient):
             v_kept = grow(v_kept, i + 1)
     x_bar = np.zeros(n)
     # control.py:17
-    if __returned:
+    if returned:
         # control.py:22
         t_2 = gradient * s
         s_bar = t_2 + t_2

@@ -22,19 +22,19 @@ def swapped_adjoint(x, c, steps, gradient):
     v_4 = maximum(n - 2, 0)
     # names.py:30
     u_kept = np.empty((v_2, n))
-    for __2 in range(steps):
+    for i in range(steps):
         # names.py:31
         v_5 = u[at(v_3)]
         v[0] = u[0]
         v[at(v_3)] = v_5
         # names.py:32
-        for i in range(1, n - 1):
+        for i_2 in range(1, n - 1):
             # names.py:33
-            v_6 = u[i]
-            v[i] = v_6 - c * v_6 * (v_6 - u[at(i - 1)])
+            v_6 = u[i_2]
+            v[i_2] = v_6 - c * v_6 * (v_6 - u[at(i_2 - 1)])
         # names.py:30
-        for i in range(n):
-            u_kept[__2, i] = u[i]
+        for i_2 in range(n):
+            u_kept[i, i_2] = u[i_2]
         u, v = v, u
     x_bar = np.zeros(n)
     u_bar = np.zeros(n)
@@ -45,20 +45,20 @@ def swapped_adjoint(x, c, steps, gradient):
         u_bar[at(i)] += t + t
     c_bar = 0.0
     # names.py:30
-    for __2 in range(steps - 1, -1, -1):
+    for i in range(steps - 1, -1, -1):
         # names.py:32
-        for i in range(v_4, 0, -1):
-            v_7 = u_kept[at(__2), at(i)]
-            v_8 = i - 1
-            v_9 = u_kept[at(__2), at(v_8)]
+        for i_2 in range(v_4, 0, -1):
+            v_7 = u_kept[at(i), at(i_2)]
+            v_8 = i_2 - 1
+            v_9 = u_kept[at(i), at(v_8)]
             # names.py:33
-            g = u_bar[at(i)]
-            u_bar[at(i)] = 0.0
+            g = u_bar[at(i_2)]
+            u_bar[at(i_2)] = 0.0
             t_2 = -g
             t_3 = t_2 * (v_7 - v_9)
             t_4 = t_2 * (c * v_7)
             v_bar[at(v_8)] -= t_4
-            v_bar[at(i)] += g + t_4 + t_3 * c
+            v_bar[at(i_2)] += g + t_4 + t_3 * c
             c_bar += t_3 * v_7
         # names.py:31
         g_2 = u_bar[at(v_3)]
