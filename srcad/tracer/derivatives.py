@@ -51,7 +51,8 @@ def call(machine: Machine, function: Value, args: Values, kwargs: Names) -> Valu
     """A call of an object of srcad's."""
     if isinstance(function, Pullback):
         given = args[0] if args else 1.0
-        return derived(machine, function.inner, "vjp", function.argnums, function.args, [given])
+        fresh = tuple(copied(machine, arg) for arg in function.args)  # the function may write
+        return derived(machine, function.inner, "vjp", function.argnums, fresh, [given])
     if isinstance(function, Derivative):
         found = ordered(machine, function.inner, args, kwargs)
         return derived(machine, function.inner, function.mode, function.argnums, found)

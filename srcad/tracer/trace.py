@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from srcad.ir.aliases import written_params
 from srcad.ir.builder import Builder, OpenBlock
 from srcad.ir.marks import Derive
-from srcad.ir.nodes import Atom, Block, Function, Store, Var, View, array_type
+from srcad.ir.nodes import Atom, Block, Function, Var, array_type
 from srcad.ir.trees import Group, Leaf, Nothing, Tree
 from srcad.ir.types import FLOAT, Array, Layout, Scalar
 from srcad.ir.walk import called, defs, walk
@@ -60,6 +61,45 @@ class Trace:
         return [r.current() for r in self.reads if r.hidden]
 
 
+class Captures:
+    """What the function reads from outside: arrays, and floats if so wanted, become parameters."""
+
+    def __init__(self, emit: Emit, hide_floats: bool) -> None:
+        self.emit, self.hide_floats = emit, hide_floats
+        self.reads: list[Read] = []
+        self.params: list[Var] = []
+        self.arrays: dict[int, Arr] = {}  # by identity
+        self.prologue = OpenBlock()  # extents of captured arrays, wherever those are met
+
+    def read(self, name: str, value: object, current: Callable[[], object]) -> Value:
+        """What a value from outside is in the trace; it is recorded."""
+        if self.hide_floats and type(value) is float:
+            self.reads.append(Read(name, value, current, True))
+            self.params.append(self.emit.builder.var(FLOAT, name))
+            return Num(self.params[-1], True)
+        if not isinstance(value, np.ndarray):
+            kept = copy.deepcopy(value) if mutable(value) else value
+            self.reads.append(Read(name, kept, current))
+            return value
+        if id(value) not in self.arrays:
+            self.reads.append(Read(name, value, current, True))
+            self.arrays[id(value)] = self.array(name, array_spec(value))
+        elif name not in {r.name for r in self.reads if r.value is value}:
+            self.reads.append(Read(name, value, current))  # the two must stay the same
+        return self.arrays[id(value)]
+
+    def array(self, name: str, kind: Array) -> Arr:
+        builder, memory = self.emit.builder, self.emit.memory
+        var = builder.var(kind, name)
+        self.params.append(var)
+        memory.separate.add(var)
+        inner, builder.open = builder.open, [self.prologue]
+        dims = _dims(builder, var)
+        self.emit.everywhere.update(dim for dim in dims if isinstance(dim, Var))
+        builder.open = inner
+        return Arr(var, dims)
+
+
 def trace(
     f: types.FunctionType,
     arguments: tuple[Spec, ...],
@@ -70,84 +110,38 @@ def trace(
     """The IR of `f` for arguments of these types; `derive` differentiates what it calls.
 
     Captured arrays become hidden parameters; with `hide_floats` captured floats too. Raises
-    UnsupportedSyntax, with the place, where the function uses what srcad does not take.
+    UnsupportedSyntax, with all places, where the function uses what srcad does not take.
     """
-    builder = Builder()
+    builder, code = Builder(), code_of(f)
     emit = Emit(builder)
-    code = code_of(f)
-    names = code.parameters
     builder.loc = code.loc
     params: list[Var] = []
     values: dict[str, Value] = {}
     takes: list[tuple[str, Tree]] = []
-    for name, spec in zip(names, arguments, strict=False):
+    for name, spec in zip(code.parameters, arguments, strict=False):
         values[name], tree = _parameter(builder, name, spec, params)
         takes.append((name, tree))
     emit.memory.separate.update(p for p in params if isinstance(p.type, Array))
-    if len(names) > len(arguments):
-        missing = names[len(arguments) :]
-        defaults = dict(zip(reversed(names), reversed(f.__defaults__ or ()), strict=False))
-        if set(missing) - set(defaults):
-            emit.fail(f"`{code.name}` misses the argument `{missing[0]}`")
-        values |= {name: defaults[name] for name in missing}
-    reads: list[Read] = []
-    hidden: dict[int, tuple[Arr, Var]] = {}
-    captured: list[Var] = []
-
-    prologue = OpenBlock()  # extents of captured arrays, wherever those are met
-
-    def outside(name: str, value: object, current: Callable[[], object]) -> Value:
-        if hide_floats and type(value) is float:
-            reads.append(Read(name, value, current, True))
-            captured.append(builder.var(FLOAT, name))
-            return Num(captured[-1], True)
-        if not isinstance(value, np.ndarray):
-            reads.append(Read(name, copy.deepcopy(value) if mutable(value) else value, current))
-            return value
-        if id(value) not in hidden:
-            reads.append(Read(name, value, current, True))
-            var = builder.var(array_spec(value), name)
-            captured.append(var)
-            emit.memory.separate.add(var)
-            inner, builder.open = builder.open, [prologue]
-            dims = _dims(builder, var)
-            emit.everywhere.update(dim for dim in dims if isinstance(dim, Var))
-            hidden[id(value)] = Arr(var, dims), var
-            builder.open = inner
-        elif name not in {r.name for r in reads if r.value is value}:  # the two must stay the same
-            reads.append(Read(name, value, current))
-        return hidden[id(value)][0]
-
-    machine = Interpreter(emit, outside, derive)
+    captures = Captures(emit, hide_floats)
+    machine = Interpreter(emit, captures.read, derive)
     machine.parameters |= set(params)
+    values = calls.bind(machine, code, [], values, calls.defaults_of(f))
     result = calls.run(machine, code, None, values)
     machine.finish()
     results: list[Atom] = []
     gives = _results(emit, result, results)
     body = builder.finish(*results)
-    body = Block((*prologue.stmts, *body.stmts), body.results)
     function = Function(
         code.name if code.name.isidentifier() else "function",
-        (*captured, *params), body, tuple(takes), gives, len(captured),
+        (*captures.params, *params),
+        Block((*captures.prologue.stmts, *body.stmts), body.results),
+        tuple(takes),
+        gives,
+        len(captures.params),
         code.loc,
-    )  # fmt: skip
+    )
     function = called(function, unnamed(function) | emit.names)
-    return Trace(function, tuple(reads), _written(function))
-
-
-def _written(function: Function) -> frozenset[int]:
-    """The parameters that a Store may reach, through views."""
-    base: dict[Var, Var] = {p: p for p in function.params}
-    found: set[Var] = set()
-    for stmt in walk(function.body):
-        match stmt:
-            case View(out=out, array=array) if array in base:
-                base[out] = base[array]
-            case Store(array=array) if array in base:
-                found.add(base[array])
-            case _:
-                pass
-    return frozenset(k for k, p in enumerate(function.params) if p in found)
+    return Trace(function, tuple(captures.reads), frozenset(written_params(function)))
 
 
 def unnamed(function: Function) -> dict[Var, str]:

@@ -10,6 +10,7 @@ once, where it is read, and the array disappears.
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from srcad.ir.aliases import Memory, memory, targets
 from srcad.ir.builder import Builder
 from srcad.ir.nodes import (
     Atom,
@@ -29,7 +30,6 @@ from srcad.ir.nodes import (
 from srcad.ir.types import Array
 from srcad.ir.walk import Renamer, blocks, next_id, operands, walk
 from srcad.transform.facts import Facts, Place, facts
-from srcad.transform.memory import Memory, memory, targets
 from srcad.transform.moves import decided
 from srcad.transform.unchanged import unchanged
 

@@ -8,14 +8,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from srcad.errors import Problem, TypingError
+from srcad.ir.aliases import written_params
 from srcad.ir.builder import Builder
 from srcad.ir.nodes import Atom, Block, For, Function, Var, array_type, const
 from srcad.ir.trees import Leaf, Tree
 from srcad.ir.types import INT, Array, is_float
-from srcad.ir.walk import inline, next_id, walk
+from srcad.ir.walk import inline, next_id
 from srcad.transform.adjoint import adjoint
-from srcad.transform.facts import facts
-from srcad.transform.memory import targets
 
 Place = tuple[Atom, ...]
 
@@ -57,7 +56,8 @@ class _Rows:
 
     def build(self) -> list[Var]:
         builder = self.builder
-        copies = {param: self.copy(param) for param in self.written()}
+        written = (self.function.params[k] for k in written_params(self.function))
+        copies = {param: self.copy(param) for param in written}
         (result,) = inline(builder, self.function.body, {})
         assert isinstance(result, Var)
         extents = self.extents(result)
@@ -79,13 +79,6 @@ class _Rows:
 
         axis(())
         return made
-
-    def written(self) -> list[Var]:
-        """The parameters that the function writes into."""
-        found = facts(self.function)
-        stmts = walk(self.function.body)
-        bases = {found.base(target) for stmt in stmts for target in targets(stmt)}
-        return [param for param in self.function.params if param in bases]
 
     def extents(self, array: Var) -> Place:
         return tuple(self.builder.dim(array, axis) for axis in range(array_type(array).ndim))

@@ -100,6 +100,14 @@ def _connected(stmt: Stmt) -> Iterator[tuple[Atom, Atom]]:
             pass
 
 
+def written_params(function: Function) -> tuple[int, ...]:
+    """The places of the parameters that the function may write into, by whatever name."""
+    found = memory(function)
+    classes = found.written_in(function.body.stmts)
+    params = enumerate(function.params)
+    return tuple(k for k, p in params if isinstance(p.type, Array) and found.key(p) in classes)
+
+
 def targets(stmt: Stmt) -> tuple[Var, ...]:
     """The arrays that a statement itself writes to."""
     match stmt:
