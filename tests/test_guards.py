@@ -373,3 +373,41 @@ def test_without_numba(tmp_path: Path) -> None:
         "Interpreted [8.0, 12.0] [4.0, 6.0]",
         "[4.0, 4.0] [4.0, 4.0] float",
     ], done.stderr
+
+
+def writes_first(x, y):
+    x[0] = y[1] * x[0]
+    return np.sum(x * y)
+
+
+def test_overlap_is_refused_in_compiled_code_too() -> None:
+    gradient = grad(writes_first)
+
+    @numba.njit
+    def call(x, y):
+        return gradient(x, y)
+
+    z = np.arange(10.0)
+    assert np.array_equal(call(z[::-2][:3], z[:3]), gradient(np.array([9.0, 7, 5]), z[:3]))
+    for x, y in [(z, z), (z[:5], z[4:9]), (z[::-1][:5], z[5:])]:
+        with pytest.raises(ValueError, match="overlap"):
+            call(x, y)
+
+
+class Model:
+    def __init__(self) -> None:
+        self.k, self.w = 2.0, np.array([1.0, 2.0])
+
+    def loss(self, x):
+        return np.sum(self.w * x**self.k)
+
+
+def test_methods_are_read_as_they_are_now() -> None:
+    model = Model()
+    slope = grad(lambda x: model.loss(x))
+    x = np.array([3.0, 0.5])
+    assert np.allclose(slope(x), model.w * 2.0 * x)
+    model.k = 3.0
+    assert np.allclose(slope(x), model.w * 3.0 * x**2)
+    model.w = 2.0 * model.w
+    assert np.allclose(slope(x), model.w * 3.0 * x**2)

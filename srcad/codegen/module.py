@@ -12,6 +12,7 @@ from srcad.codegen.names import Names
 from srcad.codegen.ranges import Linear
 from srcad.codegen.variables import Variables
 from srcad.errors import Loc
+from srcad.ir.aliases import written_params
 from srcad.ir.nodes import (
     Alloc,
     Assert,
@@ -32,9 +33,19 @@ from srcad.ir.nodes import (
     While,
 )
 from srcad.ir.trees import Group, Leaf, Nothing, Tree
+from srcad.ir.types import Array
 from srcad.ops.declaration import ADD, MULTIPLY
 
-SUPPORT = ("at", "behind", "grow", "strict_add", "strict_sub", "strict_mul", "strict_div")
+SUPPORT = (
+    "at",
+    "behind",
+    "distinct",
+    "grow",
+    "strict_add",
+    "strict_sub",
+    "strict_mul",
+    "strict_div",
+)
 UPDATES = {"add": "+=", "sub": "-=", "mul": "*=", "div": "/="}
 LONGEST = 30  # items of a tuple that Numba reads: Python builds longer ones as lists
 INDENT = "    "
@@ -76,6 +87,7 @@ class Printer:
     def module(self) -> Source:
         f = self.function
         params = self.parameters()
+        self.distinct()
         self.block(f.body)
         self.line(f"return {self.packed(f.gives, iter(f.body.results))}", self.last_loc(f.body))
         head = ["@compiled", f"def {f.name}({', '.join(params)}):"]
@@ -90,6 +102,17 @@ class Printer:
         if "math." in body:
             imports[:0] = ["import math", ""]
         return Source("\n".join([*imports, "", "", body]), f.name)
+
+    def distinct(self) -> None:
+        """Arrays that are written into must not overlap others: the names would mean one array."""
+        arrays = [k for k, p in enumerate(self.function.params) if isinstance(p.type, Array)]
+        written = written_params(self.function)
+        for k in written:
+            for other in arrays:
+                if other not in written or other > k:
+                    names = (self.values.text(self.function.params[n]) for n in (k, other))
+                    self.line(f"distinct({', '.join(names)})")
+                    self.values.support.add("distinct")
 
     def parameters(self) -> list[str]:
         """The names in the function's head, and the lines that unpack tuples."""

@@ -8,7 +8,7 @@ they are passed as hidden arguments.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from numba.core import types
@@ -159,7 +159,10 @@ def _made_anew(
 def _numbers(read: Read, around: Surroundings) -> list[int]:
     """The places that may be what was read: same name and same object."""
     now = read.current()
-    return [k for k, p in enumerate(around.places) if p.name == read.name and p.current() is now]
+    places = enumerate(around.places)
+    if isinstance(now, MethodType):  # a new object at each look
+        return [k for k, p in places if p.name == read.name and p.current() == now]
+    return [k for k, p in places if p.name == read.name and p.current() is now]
 
 
 def _given(args: Types, names: list[str], argnums: Argnums) -> int:

@@ -44,7 +44,7 @@ class Read:
             return type(now) is type(self.value) and same_contents(now, self.value)
         if now is self.value:
             return True
-        plain = (bool, int, float, str, tuple)
+        plain = (bool, int, float, str, tuple, types.MethodType)
         return type(now) is type(self.value) and isinstance(now, plain) and now == self.value
 
 
