@@ -171,7 +171,9 @@ def arguments() -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("share", range(SHARES))
-def test_random_expressions(share: int) -> None:
+def test_random_expressions(share: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SRCAD_CHECK")  # as in the other random programs
+
     @seed(share)
     @settings(
         max_examples=-(-COUNT // SHARES),

@@ -74,7 +74,7 @@ def as_type(value: Any, param: Var) -> Any:
 def prepared(case: Program) -> tuple[Function, tuple[int, ...], list[Any]]:
     """The function before its adjoint, the places of what is differentiated, what it captured."""
     made = oracles.derivatives(case)
-    trace = made.trace()
+    trace = made.trace
     function = simplify(split(simplify(references(trace.function))))
     return function, made.places(function), list(trace.captured())
 

@@ -126,6 +126,6 @@ def test_kept_is_what_it_says() -> None:
     """The forced plan is another program: else the test above would compare one with itself."""
     case = next(p for p in ALL if p.name == "logistic")
     made = oracles.derivatives(case)
-    function = references(made.traced())
+    function = references(made.trace.function)
     wrt = made.places(function)
     assert adjoint(function, wrt, force_keep=True) != adjoint(function, wrt)

@@ -16,6 +16,7 @@ from numba.core import types
 from srcad.codegen import source
 from srcad.errors import InternalError, Loc, Problem, SrcadError, UnsupportedSyntax
 from srcad.ir.marks import Argnums, Mark
+from srcad.ir.nodes import Function
 from srcad.ir.trees import Nothing
 from srcad.runtime import diskcache, vectormath
 from srcad.runtime.numba_private import Types, compiled, global_compiler_lock
@@ -186,7 +187,7 @@ def derived(function: Any, specs: tuple[Spec, ...], *, hide: bool = False) -> Tr
     """The trace of a function of the user, or of a derivative of one."""
     mark = getattr(function, "__srcad__", None)
     if not isinstance(mark, Mark):
-        found = trace(plain(function), specs, hide_floats=hide, derive=derive)
+        found = trace(plain(function), specs, hide_floats=hide, derive=_inner)
         return replace(found, function=prepared(found.function))
     assert mark.inner is not None
     inner = derived(mark.inner, specs, hide=hide)
@@ -194,6 +195,11 @@ def derived(function: Any, specs: tuple[Spec, ...], *, hide: bool = False) -> Tr
         return inner
     function_ = derive(inner.function, mark.mode, mark.argnums)
     return Trace(function_, inner.reads, inner.written)
+
+
+def _inner(function: Function, mode: str, argnums: Argnums) -> Function:
+    """The derivative of a function that is differentiated inside a traced one."""
+    return derive(prepared(function), mode, argnums)
 
 
 def innermost(function: Callable[..., Any]) -> FunctionType:

@@ -18,14 +18,13 @@ from srcad.transform.tangent import tangent
 
 
 def derive(function: Function, mode: str, argnums: Argnums) -> Function:
-    """The derivative of `function` with respect to the parameters that `argnums` names.
+    """The derivative of a `prepared` function in the parameters that `argnums` names.
 
     Modes: "grad" gives gradients, "value_and_grad" (value, gradients); "vjp" takes the cotangents
     of the results besides and gives gradients; "jvp" takes a tuple of tangents besides and gives
     (value, tangents); "jacobian" gives the Jacobians of the only result. Raises TypingError for
     integer arguments and, under the first two, for a result that is not one scalar.
     """
-    function = prepared(function)
     places, shape = _chosen(function, argnums)
     if mode == "jvp":
         return simplify(checked(tangent(function, places), "tangent"))
