@@ -225,13 +225,13 @@ class Interpreter(Machine):
             self.refuse(target, instead="write it as an assignment")
         if isinstance(target, ast.Subscript):
             array = self.written(target, self.used(target.value))
-            self.emit.augmented(array, self.used(target.slice), op, self.used(value))
+            self.emit.augmented(array, self.used(target.slice), op, lambda: self.used(value))
             return
         if not isinstance(target, ast.Name):
             self.refuse(target)
         before = self.plain(self.name(target.id))
         if isinstance(before, Arr) and before.shape:  # in place: every other name sees it
-            self.emit.augmented(before, Ellipsis, op, self.used(value))
+            self.emit.augmented(before, Ellipsis, op, lambda: self.used(value))
         else:
             self.assign(target, self.binary(op, before, self.used(value)))
 
