@@ -6,6 +6,7 @@ start of each block as the plan says (ADJOINT section 6).
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from srcad import ops
 from srcad.ir.builder import Builder
@@ -304,7 +305,7 @@ class Reverse:
             self.bars.pop(loop.outs[k], None)
         inits += [self.bar(v) for v in outer]
         inits += [self.shadows.pop(loop.outs[k]) for k in arrays]
-        carry = [_bar_like(builder, init, v) for init, v in zip(
+        carry = [_bar_like(builder, v, init) for init, v in zip(
             inits, [*(names[k] for k in scalars), *outer, *(names[k] for k in arrays)], strict=True
         )]  # fmt: skip
         back = builder.var(INT, "back")
@@ -401,7 +402,7 @@ class Reverse:
         first, second = arms[0][1], arms[1][1]
         keys: list[Var] = [*outer, *moved]
         changed = [k for k in range(len(keys)) if first[k] != second[k]]
-        outs = {k: _bar_like(builder, first[k], keys[k]) for k in changed}
+        outs = {k: _bar_like(builder, keys[k], first[k], second[k]) for k in changed}
         primal = [arm.results if scope else () for arm in (branch.then, branch.orelse)]
         blocks = [
             Block(b.stmts, (*given, *(results[k] for k in changed)))
@@ -446,8 +447,13 @@ def _copier(builder: Builder, given: Var, made: Var) -> Callable[[tuple[Atom, ..
     return lambda index: builder.store(made, index, builder.load(given, *index))
 
 
-def _bar_like(builder: Builder, atom: Atom, primal: Var) -> Var:
-    return builder.var(atom.type, f"{primal.hint}_bar")
+def _bar_like(builder: Builder, primal: Var, *atoms: Atom) -> Var:
+    """What joins cotangents; shadows of several layouts, or of such a name, have none."""
+    kind = atoms[0].type
+    if isinstance(kind, Array) and isinstance(primal.type, Array):
+        if primal.type.layout == "A" or any(atom.type != kind for atom in atoms):
+            kind = replace(kind, layout="A")
+    return builder.var(kind, f"{primal.hint}_bar")
 
 
 def each_element(builder: Builder, array: Var, action: Callable[[tuple[Atom, ...]], None]) -> None:

@@ -169,6 +169,25 @@ def shrinking(x):
     return s
 
 
+@PROGRAMS.add(X, 3, compiled=True)
+def window_that_moves_on(x, steps):
+    y = x
+    s = 0.0
+    for k in range(steps):
+        y = y[1:] if k % 2 == 0 else y[: y.size]
+        s += y[0] * y[-1]
+    return s + np.sum(y * y)
+
+
+@PROGRAMS.add(np.array([[1.0, 2.0, 0.5], [0.3, -1.0, 0.7], [0.2, 0.4, 1.1]]), 3, compiled=True)
+def transposed_each_time(m, steps):
+    y = m
+    for _ in range(steps):
+        y = y.T * 0.5 + m
+    z = y.T if y[0, 1] > 0.0 else y * 2.0
+    return np.sum(z[0] * z[1])
+
+
 @PROGRAMS.add(X, compiled=True)
 def returned_from_the_loop(x):
     w = x.copy()
