@@ -11,6 +11,8 @@ import oracles
 import pytest
 from corpus import ALL, Program
 from corpus.second_order import HESSIANS
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from srcad.transform.adjoint import adjoint
 from srcad.transform.references import references
@@ -61,6 +63,21 @@ def test_central_differences(case: Program) -> None:
     oracles.assert_close(found, oracles.difference(case, u, bound.step), bound.differences)
 
 
+SMOOTH = [p for p in ALL if not p.kink and not p.pole]
+
+
+@settings(max_examples=100, deadline=None, derandomize=True, database=None)
+@given(case=st.sampled_from(SMOOTH), number=st.integers(0, 2**32 - 1))
+def test_any_direction_against_differences(case: Program, number: int) -> None:
+    """⟨v, f(x + hu) - f(x - hu)⟩ / 2h is ⟨Jᵀv, u⟩ for random u and v."""
+    u, bound = directions(case, number), oracles.tolerance(case.fresh())
+    cotangent = oracles.random_like(oracles.plain(case, case.fresh()), number + 1)
+    bars = oracles.derivatives(case).vjp(*case.fresh(), cotangent)
+    found, scale = oracles.terms(bars, u)
+    step, size = oracles.terms(cotangent, oracles.difference(case, u, bound.step))
+    assert abs(found - step) <= bound.differences * (1.0 + scale + size)
+
+
 @pytest.mark.parametrize("case", cases(only=lambda p: p.expect is not None))
 def test_exact_gradient(case: Program) -> None:
     ones = oracles.ones_like(oracles.plain(case, case.fresh()))
@@ -105,12 +122,23 @@ def test_second_order_identity(case: Program, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("outer", ["jvp", "vjp"])
 def test_hessian_in_both_nestings(name: str, outer: str) -> None:
     case = next(p for p in ALL if p.name == name)
-    twice = oracles.derivatives(case).twice(outer)
+    check_hessian(case, oracles.derivatives(case).twice(outer), outer)
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("name", ["exact_fit", "masked_distance"])
+@pytest.mark.parametrize("outer", ["jvp", "vjp"])
+def test_hessian_compiled(name: str, outer: str) -> None:
+    case = next(p for p in ALL if p.name == name)
+    check_hessian(case, oracles.Derivatives(case, compiled=True).twice(outer), outer)
+
+
+def check_hessian(case: Program, twice: Any, outer: str) -> None:
     rows = []
     for unit in np.eye(case.fresh()[0].size):
         given = (unit, 0.0) if outer == "jvp" else (unit,)
         rows.append(twice(*case.fresh(), 1.0, given)[0])
-    expected = np.asarray(HESSIANS[name])
+    expected = np.asarray(HESSIANS[case.name])
     oracles.assert_close(np.array(rows), expected, oracles.tolerance(expected).value)
 
 
