@@ -23,6 +23,12 @@ def grad(f: Function | None = None, *, argnums: Argnums = 0) -> Any:
     have their argument's shape and dtype. Raises TypingError for an integer argument or a result
     that is no scalar.
 
+    What `f` reads from outside counts as it is at the call: numbers, arrays, attributes, items of
+    containers, defaults. As in Numba, only functions are looked up once, so that calls cost what
+    calls of @njit functions cost: after `module.helper = other`, or an edit of the code or the
+    plain defaults of a function, make the derivative anew. Called from @njit code, a derivative
+    sees edits of the elements of arrays alone.
+
     >>> grad(lambda x: x * x)(3.0)
     6.0
     """
@@ -116,9 +122,10 @@ def _like_result(value: Any, dots: Iterator[Any]) -> Any:
 
 
 def jacobian(f: Function | None = None, *, argnums: Argnums = 0) -> Any:
-    """The Jacobian: the result's shape followed by the argument's; one reverse sweep per row.
+    """The Jacobian: the shape of the result, followed by that of the argument.
 
-    Raises TypingError for a function with several results, or without a float among them.
+    `argnums` as in `grad`. A function with several results gives one Jacobian for each, None in the
+    place of those that are no floats. One reverse sweep is made per element of the result.
 
     >>> jacobian(lambda x: x * x)(np.array([1.0, 2.0]))
     array([[2., 0.],
@@ -127,15 +134,17 @@ def jacobian(f: Function | None = None, *, argnums: Argnums = 0) -> Any:
     return _decorator(f, "jacobian", argnums)
 
 
-def hessian(f: Function | None = None, *, argnums: int | str = 0) -> Any:
+def hessian(f: Function | None = None, *, argnums: Argnums = 0) -> Any:
     """The Hessian of a scalar function: the Jacobian of its gradient.
+
+    A tuple of `argnums` gives a tuple of tuples.
 
     >>> hessian(lambda x: x * x * x)(2.0)
     12.0
     """
     if f is None:
         return lambda function: hessian(function, argnums=argnums)
-    return jacobian(grad(f, argnums=argnums), argnums=argnums)
+    return Program(grad(f, argnums=argnums), "jacobian", argnums)
 
 
 for _function in (grad, value_and_grad, vjp, jvp, jacobian, hessian):

@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -106,14 +107,24 @@ def test_what_changes_outside_gives_new_code(folder: Path) -> None:
     assert run(folder, cache, edited)["compiled"] > 0
 
 
-def test_damaged_files_are_made_anew(folder: Path) -> None:
+def truncated(path: Path) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+
+
+@pytest.mark.parametrize("change", [truncated, Path.unlink])
+def test_damaged_files_are_made_anew(folder: Path, change: Callable[[Path], object]) -> None:
+    """Index and module, or what Numba writes. Sees no damage that leaves valid machine code."""
     cache = folder / "cache"
     run(folder, cache)
-    for path in cache.rglob("*"):
-        if path.suffix in (".json", ".nbi", ".nbc"):
-            path.write_bytes(b"damaged")
-    again = run(folder, cache)
-    assert again["gradient"] == pytest.approx(expected([1.0, 2.0, 4.0]))
+    for suffixes in ((".json",), (".py",), (".nbi",), (".nbc",)):
+        found = [path for path in cache.rglob("*") if path.suffix in suffixes]
+        assert found
+        for path in found:
+            change(path)
+        again = run(folder, cache)
+        assert again["gradient"] == pytest.approx(expected([1.0, 2.0, 4.0]))
+        assert again["traced"] == (suffixes in ((".json",), (".py",)))
     assert run(folder, cache)["compiled"] == 0
 
 
@@ -144,6 +155,10 @@ def test_two_processes_at_once(folder: Path) -> None:
     for process in both:
         found = json.loads(process.communicate(timeout=120)[0])
         assert found["gradient"] == pytest.approx(expected([1.0, 2.0, 4.0]))
+        assert process.returncode == 0
+    after = run(folder, folder / "cache")
+    assert after["gradient"] == pytest.approx(expected([1.0, 2.0, 4.0]))
+    assert after["traced"] == after["compiled"] == 0
 
 
 def test_unusable_folders(tmp_path: Path) -> None:
@@ -158,7 +173,8 @@ def test_unusable_folders(tmp_path: Path) -> None:
     assert reason is not None and "cannot be written" in reason
 
 
-def test_unusable_folder_is_said_once_and_replaced(tmp_path: Path) -> None:
+@pytest.mark.parametrize("why", ["other users may write", "cannot be written"])
+def test_unusable_folder_is_said_once_and_replaced(tmp_path: Path, why: str) -> None:
     script = (
         "import json, warnings\n"
         "with warnings.catch_warnings(record=True) as said:\n"
@@ -174,8 +190,77 @@ def test_unusable_folder_is_said_once_and_replaced(tmp_path: Path) -> None:
     shared = tmp_path / "shared"
     shared.mkdir()
     shared.chmod(0o777)
+    (tmp_path / "file").write_text("")
     (tmp_path / "script.py").write_text(script)
-    found = run(tmp_path, shared, "import script")
+    cache = shared if why == "other users may write" else tmp_path / "file" / "inside"
+    found = run(tmp_path, cache, "import script")
     assert found["found"] == [6.0, 2.0]
-    assert len(found["said"]) == 1 and "other users may write" in found["said"][0]
+    assert len(found["said"]) == 1 and why in found["said"][0]
     assert list(shared.iterdir()) == [] and not Path(found["folder"]).exists()
+
+
+def test_folder_that_goes_away(tmp_path: Path) -> None:
+    script = (
+        "import json, shutil, srcad\n"
+        "from srcad.runtime.diskcache import folder\n"
+        "first = srcad.grad(lambda x: x * x)(3.0)\n"
+        "shutil.rmtree(folder())\n"
+        "print(json.dumps([first, srcad.grad(lambda x: 2.0 * x)(3.0)]))\n"
+    )
+    (tmp_path / "script.py").write_text(script)
+    assert run(tmp_path, tmp_path / "cache", "import script") == [6.0, 2.0]
+
+
+MODES = """
+import json
+import numpy as np
+import srcad
+import srcad.runtime.specialise as specialise
+from numba.core import event
+from many import CONFIG, LAYERS, loss, rows
+
+traced = []
+trace = specialise.trace
+specialise.trace = lambda *a, **k: traced.append(1) or trace(*a, **k)
+x = np.array([2.0, 3.0])
+with event.install_recorder("numba:compile") as compiled:
+    found = [srcad.jacobian(rows)(x), srcad.hessian(loss)(x), *srcad.value_and_grad(loss)(x),
+             srcad.vjp(rows, x)(np.ones(2)), srcad.jvp(rows, (x,), (x,))[1]]
+    CONFIG.nu = 2.0
+    found.append(srcad.grad(loss)(x))
+    CONFIG.nu = 3.0
+    found.append(srcad.grad(loss)(x))
+    LAYERS[0] = (np.array([5.0]), 1.0)
+    found.append(srcad.jacobian(rows)(x))
+print(json.dumps({"found": [np.asarray(f).tolist() for f in found], "traced": len(traced),
+                  "compiled": len(compiled.buffer)}))
+"""
+MANY = """
+import types
+import numpy as np
+
+CONFIG = types.SimpleNamespace(nu=1.0)
+LAYERS = [(np.array([2.0]), 1.0)]
+
+
+def rows(x, powers=[2]):
+    w, b = LAYERS[0]
+    return w[0] * x ** powers[0] + b
+
+
+def loss(x):
+    return CONFIG.nu * x[0] * x[0] * x[1]
+"""
+
+
+def test_every_mode_in_the_second_process(tmp_path: Path) -> None:
+    """Also numbers that became hidden arguments, containers of arrays, defaults."""
+    (tmp_path / "many.py").write_text(MANY)
+    cold = run(tmp_path, tmp_path / "cache", MODES)
+    warm = run(tmp_path, tmp_path / "cache", MODES)
+    assert cold["found"] == warm["found"] == [
+        [[8.0, 0.0], [0.0, 12.0]], [[6.0, 4.0], [4.0, 0.0]], 12.0, [12.0, 4.0], [8.0, 12.0],
+        [16.0, 36.0], [24.0, 8.0], [36.0, 12.0], [[20.0, 0.0], [0.0, 30.0]],
+    ]  # fmt: skip
+    assert cold["traced"] > 0 and cold["compiled"] > 0
+    assert warm["traced"] == warm["compiled"] == 0

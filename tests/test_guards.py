@@ -329,7 +329,7 @@ def test_call_overhead() -> None:
 
 def test_errors_of_numba_are_wrapped(monkeypatch) -> None:
     text = "from srcad.runtime.support import compiled\n\n\n@compiled\ndef f(x):\n    return x.y\n"
-    monkeypatch.setattr(specialise, "source", lambda function, vector_math: Source(text, "f"))
+    monkeypatch.setattr(specialise, "source", lambda function, **options: Source(text, "f"))
     with pytest.raises(InternalError, match=r"does not compile(.|\n)*g_[0-9a-f]+\.py"):
         grad(lambda x: x * 5.0)(1.0)
 
@@ -373,25 +373,6 @@ def test_without_numba(tmp_path: Path) -> None:
         "Interpreted [8.0, 12.0] [4.0, 6.0]",
         "[4.0, 4.0] [4.0, 4.0] float",
     ], done.stderr
-
-
-def writes_first(x, y):
-    x[0] = y[1] * x[0]
-    return np.sum(x * y)
-
-
-def test_overlap_is_refused_in_compiled_code_too() -> None:
-    gradient = grad(writes_first)
-
-    @numba.njit
-    def call(x, y):
-        return gradient(x, y)
-
-    z = np.arange(10.0)
-    assert np.array_equal(call(z[::-2][:3], z[:3]), gradient(np.array([9.0, 7, 5]), z[:3]))
-    for x, y in [(z, z), (z[:5], z[4:9]), (z[::-1][:5], z[5:])]:
-        with pytest.raises(ValueError, match="overlap"):
-            call(x, y)
 
 
 class Model:

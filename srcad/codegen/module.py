@@ -12,7 +12,6 @@ from srcad.codegen.names import Names
 from srcad.codegen.ranges import Linear
 from srcad.codegen.variables import Variables
 from srcad.errors import Loc
-from srcad.ir.aliases import written_params
 from srcad.ir.nodes import (
     Alloc,
     Assert,
@@ -37,10 +36,11 @@ from srcad.ir.types import Array
 from srcad.ops.declaration import ADD, MULTIPLY
 
 SUPPORT = (
+    "TypingError",
     "at",
     "behind",
-    "distinct",
     "grow",
+    "overlap",
     "strict_add",
     "strict_sub",
     "strict_mul",
@@ -59,12 +59,15 @@ class Source:
     entry: str
 
 
-def source(function: Function, *, vector_math: bool = False) -> Source:
+def source(
+    function: Function, *, vector_math: bool = False, written: frozenset[int] = frozenset()
+) -> Source:
     """The module of a lowered function.
 
-    With `vector_math`, elementary functions come from `runtime.vectormath` instead of `math`.
+    With `vector_math`, elementary functions come from `runtime.vectormath` instead of `math`. The
+    arrays among the parameters `written`, by position, must not overlap others: this is checked.
     """
-    return Printer(function, vector_math=vector_math).module()
+    return Printer(function, vector_math=vector_math).module(written)
 
 
 class Printer:
@@ -84,16 +87,18 @@ class Printer:
 
     # -- the whole
 
-    def module(self) -> Source:
+    def module(self, written: frozenset[int]) -> Source:
         f = self.function
         params = self.parameters()
-        self.distinct()
+        self.refuse_overlap(written)
         self.block(f.body)
         self.line(f"return {self.packed(f.gives, iter(f.body.results))}", self.last_loc(f.body))
         head = ["@compiled", f"def {f.name}({', '.join(params)}):"]
         body = "\n".join([*head, *self.lines, ""])
         support = sorted({"compiled", *self.values.support, *self.libraries})
         imports = [f"from srcad.runtime.support import {', '.join(support)}"]
+        if "raise TypingError" in body:
+            imports.insert(0, "from srcad.errors import TypingError")
         if self.values.vector:
             vector = ", ".join(sorted(self.values.vector))
             imports.append(f"from srcad.runtime.vectormath import {vector}")
@@ -102,17 +107,6 @@ class Printer:
         if "math." in body:
             imports[:0] = ["import math", ""]
         return Source("\n".join([*imports, "", "", body]), f.name)
-
-    def distinct(self) -> None:
-        """Arrays that are written into must not overlap others: the names would mean one array."""
-        arrays = [k for k, p in enumerate(self.function.params) if isinstance(p.type, Array)]
-        written = written_params(self.function)
-        for k in written:
-            for other in arrays:
-                if other not in written or other > k:
-                    names = (self.values.text(self.function.params[n]) for n in (k, other))
-                    self.line(f"distinct({', '.join(names)})")
-                    self.values.support.add("distinct")
 
     def parameters(self) -> list[str]:
         """The names in the function's head, and the lines that unpack tuples."""
@@ -123,6 +117,19 @@ class Printer:
         for name, (_, tree) in zip(visible, f.takes, strict=True):
             self.unpack(name, tree, flat)
         return captured + visible
+
+    def refuse_overlap(self, written: frozenset[int]) -> None:
+        """Checks that no array in `written` shares memory with another parameter."""
+        f = self.function
+        arrays = [(k, p) for k, p in enumerate(f.params) if isinstance(p.type, Array)]
+        for k in sorted(written):
+            one, user = self.names.name(f.params[k]), f.loc.function if f.loc else f.name
+            others = [self.names.name(p) for j, p in arrays if j > k or j not in written]
+            if others:
+                self.values.support.add("overlap")
+                self.line(f"if {' or '.join(f'overlap({one}, {other})' for other in others)}:")
+                text = f"`{one}` overlaps another array, and `{user}` writes into one of them"
+                self.line(f'{INDENT}raise TypingError("{text}: pass a copy")')
 
     def unpack(self, name: str, tree: Tree, flat: Iterator[Var]) -> None:
         """Binds the leaves of a parameter, or of a part of one, that is called `name`."""

@@ -80,6 +80,17 @@ def memory(function: Function) -> Memory:
     return found
 
 
+def written_parameters(function: Function) -> frozenset[int]:
+    """The places of the parameters that a write may reach."""
+    found = memory(function)
+    written = found.written_in(function.body.stmts)
+    return frozenset(
+        k
+        for k, p in enumerate(function.params)
+        if isinstance(p.type, Array) and found.key(p) in written
+    )
+
+
 def _connected(stmt: Stmt) -> Iterator[tuple[Atom, Atom]]:
     match stmt:
         case View(out=out, array=array):
@@ -98,14 +109,6 @@ def _connected(stmt: Stmt) -> Iterator[tuple[Atom, Atom]]:
                 yield out, second
         case _:
             pass
-
-
-def written_params(function: Function) -> tuple[int, ...]:
-    """The places of the parameters that the function may write into, by whatever name."""
-    found = memory(function)
-    classes = found.written_in(function.body.stmts)
-    params = enumerate(function.params)
-    return tuple(k for k, p in params if isinstance(p.type, Array) and found.key(p) in classes)
 
 
 def targets(stmt: Stmt) -> tuple[Var, ...]:

@@ -5,13 +5,15 @@ import linecache
 from typing import Any
 
 from srcad.codegen import Source, source
+from srcad.ir.aliases import written_parameters
 from srcad.ir.nodes import Function
 from srcad.runtime import vectormath
 
 
 def compile_function(function: Function) -> Any:
     """The function compiled by Numba at its first call, without a disk cache."""
-    made = source(function, vector_math=vectormath.AVAILABLE)
+    written = written_parameters(function)
+    made = source(function, vector_math=vectormath.AVAILABLE, written=written)
     space: dict[str, Any] = {"__name__": "srcad.generated"}
     exec(compile(made.text, register(made), "exec"), space)
     return space[made.entry]

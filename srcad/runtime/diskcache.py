@@ -97,6 +97,7 @@ def _private() -> Path:
 
 def write(path: Path, text: str) -> None:
     """The file with this content, whole or not at all."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -110,23 +111,32 @@ def write(path: Path, text: str) -> None:
 # -- modules
 
 
+def named(text: str) -> str:
+    """The name of the module with this content."""
+    return f"g_{digest(text)}"
+
+
 def store(made: Source, signature: str) -> str:
     """Writes a generated module for one signature; its name within `srcad.generated`."""
     text = f"# {header()}\n# {signature}\n\n{made.text}"
-    name = f"g_{digest(text)}"
+    name = named(text)
     path = folder() / f"{name}.py"
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+    if not path.is_file() or path.read_bytes() != text.encode():
         write(path, text)
         importlib.invalidate_caches()
     return name
 
 
 def load(name: str) -> ModuleType | None:
-    """A generated module, or None if its file is gone."""
+    """A generated module, or None if its file is gone or is not what was written."""
     full = f"srcad.generated.{name}"
     if full in sys.modules:
         return sys.modules[full]
-    if not (folder() / f"{name}.py").is_file():
+    try:
+        text = (folder() / f"{name}.py").read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None
+    if name != named(text):
         return None
     try:
         return importlib.import_module(full)
@@ -171,9 +181,7 @@ def key(*parts: str) -> str:
 
 def remember(name: str, entry: Entry) -> None:
     """Adds an entry to the index."""
-    index = folder() / "index"
-    index.mkdir(mode=0o700, exist_ok=True)
-    write(index / f"{name}.json", json.dumps(asdict(entry)))
+    write(folder() / "index" / f"{name}.json", json.dumps(asdict(entry)))
 
 
 def recall(name: str) -> Entry | None:

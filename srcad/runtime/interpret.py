@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from srcad.codegen import source
+from srcad.ir.aliases import written_parameters
 from srcad.ir.nodes import Function
 from srcad.ir.types import INTEGERS
 from srcad.runtime.compile import compile_function, register
@@ -87,7 +88,7 @@ def _numbers(value: Any) -> Any:
 
 def interpret(function: Function) -> Callable[..., Any]:
     """The function run by Python: flat captured arguments first, then the visible ones."""
-    made = source(function)
+    made = source(function, written=written_parameters(function))
     tree = NumPyNumbers().visit(ast.parse(made.text))
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):

@@ -11,6 +11,8 @@ from llvmlite import ir
 from numba import extending, types
 from numba.core.typing import templates
 
+from srcad.runtime.numba_private import addresses_meet
+
 Emit = Callable[[Any, Any, tuple[Any, ...]], Any]  # (builder, type, values) -> value
 STRICT = ("nsz",)
 
@@ -91,6 +93,22 @@ def lower_unsigned(function: Callable[..., Any]) -> None:
     @lower_builtin(function, types.Integer)
     def _(context: Any, builder: Any, sig: Any, args: tuple[Any, ...]) -> Any:
         return context.cast(builder, args[0], sig.args[0], types.uintp)
+
+
+def lower_overlap(function: Callable[..., Any]) -> None:
+    """Registers overlap(a, b): whether the address ranges of two arrays meet."""
+
+    @type_callable(function)
+    def _(context: Any) -> Any:
+        def typer(a: Any, b: Any) -> Any:
+            both = isinstance(a, types.Array) and isinstance(b, types.Array)
+            return types.boolean if both else None
+
+        return typer
+
+    @lower_builtin(function, types.Array, types.Array)
+    def _(context: Any, builder: Any, sig: Any, args: tuple[Any, ...]) -> Any:
+        return addresses_meet(context, builder, sig.args, args)
 
 
 def compare(builder: Any, kind: Any, symbol: str, a: Any, b: Any) -> Any:

@@ -62,6 +62,11 @@ def type_of(value: Any) -> Any:
     return _typeof.typeof(value, _typeof.Purpose.argument)
 
 
+def default_of(kind: Any) -> Any:
+    """The value of an argument that is left out; None for one that is given."""
+    return kind.value if isinstance(kind, types.Omitted) else None
+
+
 def argument_types(signature: Any) -> Types:
     """The argument types of a signature in any of Numba's forms, literals as their types."""
     args, _ = _sigutils.normalize_signature(signature)
@@ -71,6 +76,33 @@ def argument_types(signature: Any) -> Types:
 def disabled() -> bool:
     """Whether NUMBA_DISABLE_JIT asks for plain Python."""
     return bool(_config.DISABLE_JIT)
+
+
+def addresses_meet(context: Any, builder: Any, kinds: Any, arrays: Any) -> Any:
+    """LLVM code: whether two arrays, neither of them empty, have addresses in common."""
+    (low, high, some), (low_2, high_2, some_2) = (
+        _addresses(context, builder, kind, value) for kind, value in zip(kinds, arrays, strict=True)
+    )
+    meet = builder.and_(
+        builder.icmp_unsigned("<", low, high_2), builder.icmp_unsigned("<", low_2, high)
+    )
+    return builder.and_(meet, builder.and_(some, some_2))
+
+
+def _addresses(context: Any, builder: Any, kind: Any, value: Any) -> tuple[Any, Any, Any]:
+    """The first address, the one behind the last, and whether the array has elements."""
+    array = context.make_array(kind)(context, builder, value)
+    zero, one = array.nitems.type(0), array.nitems.type(1)
+    low = builder.ptrtoint(array.data, zero.type)
+    high = builder.add(low, array.itemsize)
+    for axis in range(kind.ndim):
+        stride = builder.extract_value(array.strides, axis)
+        last = builder.sub(builder.extract_value(array.shape, axis), one)
+        reach = builder.mul(stride, last)
+        down = builder.icmp_signed("<", reach, zero)
+        low = builder.add(low, builder.select(down, reach, zero))
+        high = builder.add(high, builder.select(down, zero, reach))
+    return low, high, builder.icmp_signed("!=", array.nitems, zero)
 
 
 def _address_of(array: Any) -> Any:
@@ -90,15 +122,16 @@ def _address_of(array: Any) -> Any:
     return get
 
 
-def bound(inner: Any, hidden: list[Any], names: list[str]) -> Any:
+def bound(inner: Any, hidden: list[Any], names: list[str], defaults: dict[str, Any]) -> Any:
     """An @njit function of `names` that passes `hidden` to `inner` first.
 
-    Arrays go by their address, so edits are seen; the caller keeps them alive. Numbers are
-    constants. Raises ValueError for an array that is not contiguous.
+    `defaults` are passed instead of what is called so. Arrays go by their address, so edits are
+    seen; the caller keeps them alive. Numbers are constants. Raises ValueError for an array that is
+    not contiguous.
     """
     space: dict[str, Any] = {"inner": inner, "carray": _numba.carray, "farray": _numba.farray}
     passed: list[str] = []
-    for k, value in enumerate(hidden):
+    for k, value in enumerate([*hidden, *defaults.values()]):
         name = f"_{k}"
         if not isinstance(value, np.ndarray):
             space[name] = value
@@ -109,7 +142,9 @@ def bound(inner: Any, hidden: list[Any], names: list[str]) -> Any:
         make = "carray" if value.flags.c_contiguous else "farray"
         space |= {f"get{name}": _address_of(value), f"dtype{name}": value.dtype}
         passed.append(f"{make}(get{name}(), {value.shape}, dtype{name})")
-    text = f"def bound({', '.join(names)}): return inner({', '.join((*passed, *names))})"
+    instead = dict(zip(defaults, passed[len(hidden) :], strict=True))
+    given = (*passed[: len(hidden)], *(instead.get(name, name) for name in names))
+    text = f"def bound({', '.join(names)}): return inner({', '.join(given)})"
     exec(text, space)
     return numba.njit(error_model="numpy", nogil=True)(space["bound"])
 

@@ -5,7 +5,7 @@ what calls of @njit functions cost, from Python and from @njit code. Where a cal
 object changes its class:
 
 - `Guarded`, if what the function reads from outside shaped the code, or is passed as hidden
-  arguments, or if the function writes into arguments (they must not overlap);
+  arguments;
 - `Interpreted` under `NUMBA_DISABLE_JIT=1`, which Numba does not look at here.
 """
 
@@ -25,22 +25,23 @@ from srcad.runtime.numba_private import (
     Types,
     argument_types,
     bound,
+    default_of,
     disabled,
     global_compiler_lock,
     type_of,
 )
 from srcad.runtime.signatures import (
     checked,
-    flat,
+    holds_array,
+    is_constant,
     labels,
     ordered,
-    overlapping,
     parameters,
     plain_numbers,
     spec,
 )
 from srcad.runtime.specialise import Made, derived, innermost, specialised
-from srcad.runtime.surroundings import Place, unchanged
+from srcad.runtime.surroundings import Place, surroundings, unchanged
 from srcad.tracer import Spec, Trace
 
 __all__ = ["Program", "derived", "spec"]
@@ -57,7 +58,7 @@ class Program(Adopting):
         super().__init__(self.python)
         self.groups: list[Group] = []
         self.kept: list[Any] = []  # what compiled callers use by address
-        self.traces: dict[tuple[Spec, ...], list[tuple[Trace, Any]]] = {}
+        self.traces: dict[tuple[tuple[Spec, ...], str | None], tuple[Trace, Any]] = {}
         if disabled():
             self.__class__ = Interpreted
 
@@ -77,21 +78,45 @@ class Program(Adopting):
         args = argument_types(sig)
         if args in self.overloads:
             return self.overloads[args].entry_point
+        arrays = self.arrays_left_out(args)
         with self._compiling_counter:
-            made = self.made(args)
+            names = zip(parameters(self.python), args, strict=False)
+            kinds = (type_of(arrays[n]) if n in arrays else kind for n, kind in names)
+            made = self.made(tuple(kinds))
             if not made.free:
                 self.__class__ = Guarded  # calls from Python do not use what is frozen here
-            if made.hidden:
-                made = self.fixed(made)
+            if made.hidden or arrays:
+                made = self.fixed(made, arrays)
             return self.adopt(made.result(args))
 
-    def fixed(self, made: Made) -> Made:
-        """With the hidden arguments as they are now: arrays by address, numbers as constants."""
+    def arrays_left_out(self, args: Types) -> dict[str, Any]:
+        """The arrays among defaults; TypingError for what compiled callers cannot leave out."""
+        found: dict[str, Any] = {}
+        for label, name, kind in zip(
+            labels(self.python), parameters(self.python), args, strict=False
+        ):
+            value = default_of(kind)
+            if isinstance(value, np.ndarray):
+                found[name] = value
+            elif not is_constant(value):
+                raise TypingError(
+                    Problem(
+                        f"argument {label} is left out by @njit code, and its default is a "
+                        f"{type(value).__name__}",
+                        None,
+                        "compiled callers can only leave out numbers, texts and arrays",
+                        "read it from outside instead, or pass it",
+                    )
+                )
+        return found
+
+    def fixed(self, made: Made, arrays: dict[str, Any]) -> Made:
+        """With hidden arguments and defaults as they are now: arrays by address."""
         hidden = [place.current() for place in made.hidden]
         try:
-            inner = bound(made.inner, hidden, parameters(self.python))
+            inner = bound(made.inner, hidden, parameters(self.python), arrays)
         except ValueError:
-            names = ", ".join(f"`{place.name}`" for place in made.hidden)
+            names = ", ".join(f"`{name}`" for name in (*(p.name for p in made.hidden), *arrays))
             raise TypingError(
                 Problem(
                     f"the derivative of `{made.name}` is called from @njit code and reads {names} "
@@ -101,7 +126,8 @@ class Program(Adopting):
                     "make it contiguous: np.ascontiguousarray(...), or an argument",
                 )
             ) from None
-        self.kept += [inner, *hidden]  # Numba forgets the code of a function that is collected
+        # Numba forgets the code of a function that is collected.
+        self.kept += [inner, *hidden, *arrays.values()]
         return replace(made, inner=inner, hidden=())
 
     def _compile_for_args(self, *args: Any, **kwargs: Any) -> Any:
@@ -109,13 +135,15 @@ class Program(Adopting):
         if any(map(_array_left_out, args)):
             return lambda *args: self(*map(_given, args))
         self.check(args)
-        kinds = self.types_of(args)
+        constant = _constant_defaults(args)
+        kinds = self.types_of(constant)
         with global_compiler_lock:
             if kinds in self.overloads:
                 return self.overloads[kinds].entry_point
             with self._compiling_counter:
                 made = self.made(kinds)
-                if made.free:
+                same = all(a is b for a, b in zip(args, constant, strict=True))
+                if made.free and same:
                     return self.adopt(made.result(kinds))
             self.groups.append(Group(self, made, kinds))
             self.__class__ = Guarded
@@ -123,9 +151,10 @@ class Program(Adopting):
 
     def check(self, args: tuple[Any, ...]) -> None:
         """Raises TypingError for an argument that is no number, array or tuple of these."""
-        for label, arg in zip(labels(self.python), args, strict=False):
-            if not isinstance(arg, OmittedArg):
-                spec(arg, label)
+        defaults = [p.default for p in self.signature.parameters.values()]
+        for k in range(len(_without_omitted(args))):  # those behind are constants
+            arg = defaults[k] if isinstance(args[k], OmittedArg) else args[k]
+            spec(arg, labels(self.python)[k])
 
     def __repr__(self) -> str:
         return f"<srcad {self.__srcad__.mode} of {self.python.__qualname__}>"
@@ -149,7 +178,16 @@ def _without_omitted(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _array_left_out(arg: Any) -> bool:
     """Whether it is an array as a default: Numba would copy it into the code."""
-    return isinstance(arg, OmittedArg) and isinstance(arg.value, np.ndarray)
+    return isinstance(arg, OmittedArg) and holds_array(arg.value)
+
+
+def _constant_defaults(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Defaults at the end that Numba has no type for (lists, functions) as None.
+
+    The tracer looks at the function's own defaults; those that can be edited are guarded.
+    """
+    last = len(_without_omitted(args))
+    return args[:last] + tuple(a if is_constant(a.value) else OmittedArg(None) for a in args[last:])
 
 
 def _given(arg: Any) -> Any:
@@ -164,7 +202,7 @@ class Group(Adopting):
     """The compiled code for one set of values outside: hidden arguments first."""
 
     def __init__(self, program: Program, made: Made, kinds: Types) -> None:
-        self.program, self.hidden, self.written = program, made.hidden, made.written
+        self.program, self.hidden = program, made.hidden
         self.values = [place.current for place in made.hidden]
         self.guards = [(place.current, place.value) for place in made.guards]
         super().__init__(_stub(program.python, len(made.hidden)))
@@ -173,6 +211,7 @@ class Group(Adopting):
     def _compile_for_args(self, *args: Any, **kwargs: Any) -> Any:
         if any(map(_array_left_out, args)):
             return lambda *args: self(*map(_given, args))
+        self.program.check(args[len(self.hidden) :])
         kinds = self.types_of(args)
         with global_compiler_lock:
             if kinds in self.overloads:
@@ -181,7 +220,6 @@ class Group(Adopting):
             if not _alike(made.hidden, self.hidden):
                 raise Elsewhere
             self.guards += [(place.current, place.value) for place in made.guards]
-            self.written |= made.written
             return self.adopt(made.result(kinds))
 
 
@@ -198,7 +236,8 @@ def _stub(function: Any, hidden: int) -> Any:
     space: dict[str, Any] = {}
     exec(f"def stub({', '.join(names)}): pass", space)
     stub = space["stub"]
-    stub.__defaults__ = function.__defaults__
+    defaults = function.__defaults__ or ()
+    stub.__defaults__ = tuple(v if is_constant(v) or holds_array(v) else None for v in defaults)
     return stub
 
 
@@ -211,8 +250,6 @@ class Guarded(Program):
                 if current() is not value and not unchanged(current(), value):
                     break
             else:
-                if group.written:
-                    self.distinct(group, args, kwargs)
                 try:
                     if group.values or kwargs:
                         return group(*[current() for current in group.values], *args, **kwargs)
@@ -220,12 +257,6 @@ class Guarded(Program):
                 except Elsewhere:
                     continue
         return self.first(args, kwargs)
-
-    def distinct(self, group: Group, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Refuses arrays that overlap where one of them is written into."""
-        given = flat(ordered(self.signature, args, kwargs))
-        hidden = [current() for current in group.values]
-        overlapping(group.written, [*hidden, *given], self.python.__name__)
 
     def first(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call for which nothing was compiled yet."""
@@ -235,7 +266,7 @@ class Guarded(Program):
         left_out = tuple(OmittedArg(p.default) for p in defaults if p.default is not p.empty)
         if any(map(_array_left_out, left_out)):
             return self(*given, *map(_given, left_out))
-        kinds = self.types_of((*given, *left_out))
+        kinds = self.types_of(_constant_defaults((*given, *left_out)))
         with global_compiler_lock:
             group = Group(self, self.made(kinds), kinds)
         self.groups[:] = [group, *self.groups[: GROUPS - 1]]
@@ -249,16 +280,12 @@ class Interpreted(Program):
         given = ordered(self.signature, args, kwargs)
         self.check(given)
         traced, run = self.run(tuple(spec(a, k) for k, a in enumerate(given)))
-        hidden = traced.captured()
-        if traced.written:
-            overlapping(traced.written, [*hidden, *flat(given)], self.python.__name__)
-        return plain_numbers(run(*hidden, *given))
+        return plain_numbers(run(*traced.captured(), *given))
 
     def run(self, specs: tuple[Spec, ...]) -> tuple[Trace, Any]:
-        for traced, run in self.traces.get(specs, []):
-            if all(read.holds() for read in traced.reads):
-                return traced, run
-        traced = derived(self, specs)
-        run = interpret(traced.function)
-        self.traces.setdefault(specs, []).append((traced, run))
-        return traced, run
+        """The trace for what is outside now, and what runs it."""
+        around = surroundings(self.python).digest
+        if around is None or (specs, around) not in self.traces:
+            traced = derived(self, specs)
+            self.traces[specs, around] = traced, interpret(traced.function)
+        return self.traces[specs, around]

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from srcad.errors import Problem, ShapeError, TypingError
+from srcad.ir.aliases import written_parameters
 from srcad.ir.marks import Argnums
 from srcad.runtime.interpret import interpret
 from srcad.runtime.numba_private import disabled, type_of
-from srcad.runtime.signatures import checked, flat, labels, overlapping, plain_numbers, spec
+from srcad.runtime.signatures import checked, labels, plain_numbers, spec
 from srcad.runtime.specialise import Marked, derived, innermost, specialised
 
 
@@ -31,14 +32,13 @@ class Call:
         self._made = None
         if disabled():
             traced = derived(Marked(mode, function, argnums), specs)
-            self.hidden, self.written = traced.captured(), traced.written
+            self.hidden = traced.captured()
+            self.written = written_parameters(traced.function)
             self._run = interpret(traced.function)
         else:
             self._made = specialised(function, mode, argnums, tuple(map(type_of, args)))
             self.hidden = [place.current() for place in self._made.hidden]
             self.written, self._run = self._made.written, self._made.inner
-        if self.written:
-            overlapping(self.written, [*self.hidden, *flat(args)], python.__name__)
 
     def __call__(self, *args: Any) -> Any:
         given = (*self.hidden, *args)

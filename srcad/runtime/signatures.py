@@ -135,28 +135,18 @@ def _items(kind: Any, place: int | str) -> Spec:
     return tuple(spec_of_type(item, place) for item in kind.types)
 
 
-def overlapping(written: frozenset[int], values: list[Any], name: str) -> None:
-    """Refuses arrays that share memory where the function writes into one of them."""
-    arrays = [(k, v) for k, v in enumerate(values) if isinstance(v, np.ndarray)]
-    for k, first in arrays:
-        for other, second in arrays:
-            if k in written and k != other and np.may_share_memory(first, second):
-                raise TypingError(
-                    Problem(
-                        f"two arrays overlap, and `{name}` writes into one of them",
-                        None,
-                        "the derivative would depend on which name is meant",
-                        "pass a copy of one",
-                    )
-                )
+def holds_array(value: object) -> bool:
+    """Whether it is an array, or a tuple with one in it."""
+    return isinstance(value, np.ndarray) or (
+        isinstance(value, tuple) and any(map(holds_array, value))
+    )
 
 
-def flat(args: tuple[Any, ...]) -> list[Any]:
-    """The leaves of arguments, None left out, in the order of the parameters."""
-    found: list[Any] = []
-    for arg in args:
-        found += flat(arg) if isinstance(arg, tuple) else [] if arg is None else [arg]
-    return found
+def is_constant(value: object) -> bool:
+    """Whether Numba has a type for it that says all: a number, a text, None, a tuple of these."""
+    if isinstance(value, tuple):
+        return all(map(is_constant, value))
+    return value is None or isinstance(value, bool | int | float | str | np.generic)
 
 
 def plain_numbers(value: Any) -> Any:

@@ -15,13 +15,14 @@ from numba.core import types
 
 from srcad.codegen import source
 from srcad.errors import InternalError, Loc, Problem, SrcadError, UnsupportedSyntax
+from srcad.ir.aliases import written_parameters
 from srcad.ir.marks import Argnums, Mark
 from srcad.ir.nodes import Function
 from srcad.ir.trees import Nothing
 from srcad.runtime import diskcache, vectormath
 from srcad.runtime.numba_private import Types, compiled, global_compiler_lock
 from srcad.runtime.signatures import labels, parameters, plain, spec_of_type
-from srcad.runtime.surroundings import Place, Surroundings, surroundings
+from srcad.runtime.surroundings import Place, Surroundings, same, surroundings
 from srcad.tracer import Spec, Trace, trace
 from srcad.tracer.trace import Read
 from srcad.transform.pipeline import derive, prepared
@@ -45,7 +46,7 @@ class Made:
     def free(self) -> bool:
         """Whether a call needs nothing but the arguments: no guard, no hidden argument."""
         shaped = any(not callable(place.value) for place in self.guards)
-        return not (shaped or self.hidden or self.written)
+        return not (shaped or self.hidden)
 
     def result(self, args: Types) -> Any:
         """Numba's compile result. Raises InternalError where Numba refuses the generated code."""
@@ -131,7 +132,8 @@ def _made_anew(
     found = derived(Marked(mark.mode, mark.inner, mark.argnums), specs, hide=hide)
     left_out = tuple((name, Nothing()) for name in names[given : len(args)])
     function = replace(found.function, takes=(*found.function.takes, *left_out))
-    made = source(function, vector_math=vectormath.AVAILABLE)
+    written = written_parameters(function)
+    made = source(function, vector_math=vectormath.AVAILABLE, written=written)
     signature = f"{mark.mode} of {python.__qualname__}({', '.join(map(str, args))})"
     name = diskcache.store(made, signature.replace("\n", " "))
     module = diskcache.load(name)
@@ -145,25 +147,26 @@ def _made_anew(
         entry = diskcache.Entry(
             name,
             made.entry,
-            tuple(sorted(others.union(*(numbers[id(r)] for r in guards)))),
+            tuple(sorted(others.union(around.watched, *(numbers[id(r)] for r in guards)))),
             tuple(numbers[id(r)][0] for r in hidden),
-            tuple(sorted(found.written)),
+            tuple(sorted(written)),
             python.__name__,
         )
         return _made(entry, around), entry
     inner = getattr(module, made.entry)
-    shaping = tuple(Place(r.name, r.current(), r.current).kept() for r in guards)
+    read = (Place(r.name, r.current(), r.current) for r in guards)
+    shaping = tuple(p.kept() for p in (*read, *(around.places[k] for k in around.watched)))
     passed = tuple(Place(r.name, r.current(), r.current) for r in hidden)
-    return Made(inner, shaping, passed, found.written, python.__name__), None
+    return Made(inner, shaping, passed, written, python.__name__), None
 
 
 def _numbers(read: Read, around: Surroundings) -> list[int]:
-    """The places that may be what was read: same name and same object."""
+    """The places that may be what was read: same name and same object, or equal tuples."""
     now = read.current()
-    places = enumerate(around.places)
+    named = [(k, p.current()) for k, p in enumerate(around.places) if p.name == read.name]
     if isinstance(now, MethodType):  # a new object at each look
-        return [k for k, p in places if p.name == read.name and p.current() == now]
-    return [k for k, p in places if p.name == read.name and p.current() is now]
+        return [k for k, v in named if v == now]
+    return [k for k, v in named if v is now or isinstance(now, tuple) and same(v, now)]
 
 
 def _given(args: Types, names: list[str], argnums: Argnums) -> int:
@@ -194,7 +197,7 @@ def derived(function: Any, specs: tuple[Spec, ...], *, hide: bool = False) -> Tr
     if mark.mode == "primal":
         return inner
     function_ = derive(inner.function, mark.mode, mark.argnums)
-    return Trace(function_, inner.reads, inner.written)
+    return Trace(function_, inner.reads)
 
 
 def _inner(function: Function, mode: str, argnums: Argnums) -> Function:

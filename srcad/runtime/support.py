@@ -235,6 +235,14 @@ def _within(i: Any, n: Any) -> Any:
 # -- arrays
 
 
+def overlap(a: Any, b: Any) -> Any:
+    """Whether the address ranges of two arrays meet."""
+    return np.may_share_memory(a, b)
+
+
+lowering.lower_overlap(overlap)
+
+
 def grow(array: Any, length: int) -> Any:
     """The array itself if it is long enough, else a longer copy, at least twice as long."""
     if length <= array.shape[0]:
@@ -322,33 +330,3 @@ def _matmul_add_copied(a: Any, b: Any, out: Any) -> None:
 @overload(matmul_add)
 def _matmul_add(a: Any, b: Any, out: Any) -> Any:
     return _matmul_add_copied
-
-
-# -- at entry
-
-
-def distinct(a: Any, b: Any) -> None:
-    """Refuses arrays that may share memory: one of them is written into."""
-    if np.may_share_memory(a, b):
-        raise ValueError("two array arguments overlap, and one of them is written into")
-
-
-@register_jitable
-def _span(a: Any) -> tuple[int, int]:
-    """The addresses between which an array's elements lie."""
-    low = high = a.ctypes.data
-    for k in range(a.ndim):
-        reach = (a.shape[k] - 1) * a.strides[k]
-        low, high = low + min(reach, 0), high + max(reach, 0)
-    return low, high + a.itemsize
-
-
-@overload(distinct)
-def _distinct(a: Any, b: Any) -> Any:
-    def check(a: Any, b: Any) -> None:
-        if a.size > 0 and b.size > 0:
-            first, second = _span(a), _span(b)
-            if first[0] < second[1] and second[0] < first[1]:
-                raise ValueError("two array arguments overlap, and one of them is written into")
-
-    return check

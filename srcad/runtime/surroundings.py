@@ -25,15 +25,18 @@ from types import (
     MemberDescriptorType,
     MethodType,
     ModuleType,
+    SimpleNamespace,
 )
 from typing import Any
 
 import numpy as np
 
 from srcad.ir.marks import Mark
+from srcad.tracer.containers import item_of, items, label, layout, opens
 
 LIBRARIES = {"llvmlite", "numba", "numpy", "scipy", "srcad"}
 STANDARD = sysconfig.get_paths()["stdlib"]
+PLAIN_LOOKUP = object.__getattribute__, SimpleNamespace.__getattribute__
 CONSTANTS = bool, int, str, bytes, complex, type(None), type(Ellipsis), range, slice, np.dtype
 
 
@@ -64,13 +67,14 @@ class Surroundings:
     digest: str | None
     loose: str | None  # without the values of floats that are read by name or as an attribute
     places: tuple[Place, ...]
+    watched: tuple[int, ...] = ()  # the places that are guarded, whatever a trace reads
 
 
 def surroundings(function: FunctionType) -> Surroundings:
     """What `function` can read from outside now."""
     names: frozenset[str] = frozenset()
     while True:
-        walk = _Walk(names)
+        walk = _Walk(function, names)
         walk.visit(function)
         if walk.mentioned <= names:
             return walk.found()
@@ -134,21 +138,24 @@ def _kept(value: object) -> object:
 class _Walk:
     """One visit; `names` are the attribute names known so far to be mentioned somewhere."""
 
-    def __init__(self, names: frozenset[str]) -> None:
+    def __init__(self, function: FunctionType, names: frozenset[str]) -> None:
+        self.outermost = function
         self.names = names
         self.mentioned: set[str] = set()
         self.parts: list[str] = []
         self.floats: list[str] = []
         self.places: list[Place] = []
+        self.watched: list[int] = []
         self.seen: dict[int, int] = {}
         self.alive: list[object] = []  # so that no id is used twice
         self.describable = True
 
     def found(self) -> Surroundings:
         if not self.describable:
-            return Surroundings(None, None, tuple(self.places))
+            return Surroundings(None, None, tuple(self.places), tuple(self.watched))
         loose = digest(*self.parts)
-        return Surroundings(digest(loose, *self.floats), loose, tuple(self.places))
+        exact = digest(loose, *self.floats)
+        return Surroundings(exact, loose, tuple(self.places), tuple(self.watched))
 
     def put(self, *parts: object) -> None:
         self.parts += map(str, parts)
@@ -162,8 +169,19 @@ class _Walk:
         elif isinstance(value, np.ndarray):
             if not self.again(value):
                 self.array(value)
+        elif opens(value):
+            self.opened(name, value, current)
         else:
             self.visit(value)
+
+    def opened(self, name: str, value: object, current: Callable[[], object]) -> None:
+        """A container that the tracer reads item by item."""
+        self.named_type(type(value))
+        self.put(len(items(value)))
+        self.places.append(Place(f"{name} layout", layout(value), lambda: layout(current())))
+        for key, inner in items(value):
+            self.visit(key)
+            self.place(label(name, key), inner, partial(item_of, current, key))
 
     def again(self, value: object) -> bool:
         """Whether this object was met before; then only its number is noted."""
@@ -250,7 +268,7 @@ class _Walk:
     def instance(self, value: object) -> None:
         cls = type(value)
         self.named_type(cls)
-        if cls.__getattribute__ is not object.__getattribute__ or hasattr(cls, "__getattr__"):
+        if cls.__getattribute__ not in PLAIN_LOOKUP or hasattr(cls, "__getattr__"):
             self.describable = False
             return
         for base in cls.__mro__:
@@ -293,8 +311,13 @@ class _Walk:
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             current = _cell(cell)
             self.place(name, current(), current)
-        for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+        defaults = _defaults(function)
+        for default in defaults:
             self.visit(default)
+        if editable(defaults, arrays=function is not self.outermost):
+            self.watched.append(len(self.places))
+            name = f"defaults of {function.__name__}"
+            self.places.append(Place(name, defaults, partial(_defaults, function)))
 
     def code(self, code: CodeType) -> set[str]:
         """Notes a code object and those inside it; gives the names that they mention."""
@@ -312,6 +335,20 @@ class _Walk:
             else:
                 self.put(type(item).__name__, repr(item))
         return names
+
+
+def _defaults(function: FunctionType) -> tuple[object, ...]:
+    return (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+
+
+def editable(value: object, *, arrays: bool) -> bool:
+    """Whether a default may change and stay the same object; `arrays`: by its elements too.
+
+    Arrays that are defaults of the function itself are arguments.
+    """
+    if isinstance(value, tuple):
+        return any(editable(item, arrays=arrays) for item in value)
+    return isinstance(value, list | dict | set) or arrays and isinstance(value, np.ndarray)
 
 
 def _lines(code: CodeType) -> list[str]:

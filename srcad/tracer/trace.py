@@ -1,14 +1,13 @@
 """`trace`: one function and the types of its arguments to an IR function."""
 
-import copy
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from srcad.ir.aliases import written_params
 from srcad.ir.builder import Builder, OpenBlock
 from srcad.ir.marks import Derive
 from srcad.ir.nodes import Atom, Block, Function, Var, array_type
@@ -16,6 +15,7 @@ from srcad.ir.trees import Group, Leaf, Nothing, Tree
 from srcad.ir.types import FLOAT, Array, Layout, Scalar
 from srcad.ir.walk import called, defs, walk
 from srcad.tracer import calls
+from srcad.tracer.containers import item_of, items, label, layout, opens, rebuilt
 from srcad.tracer.context import Emit
 from srcad.tracer.interpreter import Interpreter
 from srcad.tracer.source import code_of
@@ -33,20 +33,6 @@ class Read:
     current: Callable[[], object]
     hidden: bool = False  # a parameter of the traced function: its value shapes no code
 
-    def holds(self) -> bool:
-        """Whether the trace would read the same now; an array only needs the same type."""
-        now = self.current()
-        if self.hidden and type(self.value) is float:
-            return type(now) is float
-        if isinstance(self.value, np.ndarray):
-            return isinstance(now, np.ndarray) and array_spec(now) == array_spec(self.value)
-        if mutable(self.value):
-            return type(now) is type(self.value) and same_contents(now, self.value)
-        if now is self.value:
-            return True
-        plain = (bool, int, float, str, tuple, types.MethodType)
-        return type(now) is type(self.value) and isinstance(now, plain) and now == self.value
-
 
 @dataclass(frozen=True)
 class Trace:
@@ -54,7 +40,6 @@ class Trace:
 
     function: Function
     reads: tuple[Read, ...]
-    written: frozenset[int] = frozenset()  # the places of parameters that are written into
 
     def captured(self) -> list[object]:
         """The hidden arguments now, in the order of the hidden parameters."""
@@ -72,14 +57,23 @@ class Captures:
         self.prologue = OpenBlock()  # extents of captured arrays, wherever those are met
 
     def read(self, name: str, value: object, current: Callable[[], object]) -> Value:
-        """What a value from outside is in the trace; it is recorded."""
+        """What a value from outside is in the trace; it is recorded.
+
+        Containers with arrays in them are read item by item.
+        """
+        if isinstance(value, Arr | Num):  # of such a container
+            return value
+        if opens(value):
+            self.reads.append(Read(f"{name} layout", layout(value), lambda: layout(current())))
+            pairs = items(value)
+            found = [self.read(label(name, k), v, partial(item_of, current, k)) for k, v in pairs]
+            return rebuilt(value, found)
         if self.hide_floats and type(value) is float:
             self.reads.append(Read(name, value, current, True))
             self.params.append(self.emit.builder.var(FLOAT, name))
             return Num(self.params[-1], True)
         if not isinstance(value, np.ndarray):
-            kept = copy.deepcopy(value) if mutable(value) else value
-            self.reads.append(Read(name, kept, current))
+            self.reads.append(Read(name, value, current))
             return value
         if id(value) not in self.arrays:
             self.reads.append(Read(name, value, current, True))
@@ -141,28 +135,13 @@ def trace(
         code.loc,
     )
     function = called(function, unnamed(function) | emit.names)
-    return Trace(function, tuple(captures.reads), frozenset(written_params(function)))
+    return Trace(function, tuple(captures.reads))
 
 
 def unnamed(function: Function) -> dict[Var, str]:
     """Values that the user gave no name: `v`, so that the user's `t` stays `t`."""
     defined = (var for stmt in walk(function.body) for var in defs(stmt))
     return {var: "v" for var in defined if var.hint == "t"}
-
-
-def mutable(value: object) -> bool:
-    """Whether a container may change and stay the same object."""
-    return isinstance(value, list | dict | set) or (
-        isinstance(value, tuple) and any(map(mutable, value))
-    )
-
-
-def same_contents(now: object, before: object) -> bool:
-    """Equality; False where it has no plain answer (arrays inside)."""
-    try:
-        return bool(now == before)
-    except ValueError:
-        return False
 
 
 def _dims(builder: Builder, var: Var) -> tuple[Atom, ...]:

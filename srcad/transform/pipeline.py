@@ -22,13 +22,13 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
 
     Modes: "grad" gives gradients, "value_and_grad" (value, gradients); "vjp" takes the cotangents
     of the results besides and gives gradients; "jvp" takes a tuple of tangents besides and gives
-    (value, tangents); "jacobian" gives the Jacobians of the only result. Raises TypingError for
-    integer arguments and, under the first two, for a result that is not one scalar.
+    (value, tangents); "jacobian" gives Jacobians in the structure of the results. Raises
+    TypingError for integer arguments and, under the first two, for a result that is no one scalar.
     """
     places, shape = _chosen(function, argnums)
     if mode == "jvp":
         return simplify(checked(tangent(function, places), "tangent"))
-    scalar = mode in ("grad", "value_and_grad")
+    scalar = mode in ("grad", "value_and_grad") or mode == "jacobian" and _is_scalar(function)
     if scalar:
         _need_scalar(function)
     elif not any(is_float(result.type) for result in function.body.results):
@@ -41,8 +41,8 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
             )
         )
     separated = simplify(checked(split(function), "split"))
-    if mode == "jacobian":
-        made = checked(jacobian(function, separated, places, shape), "jacobian")
+    if mode == "jacobian" and not scalar:
+        made = checked(jacobian(separated, places, shape), "jacobian")
         return simplify(references(made))
     joint = checked(adjoint(separated, places, seeded=scalar), "adjoint")
     values = len(function.body.results)
@@ -62,11 +62,16 @@ def prepared(function: Function) -> Function:
     return simplify(checked(lower(named), "lower"))
 
 
-def _need_scalar(function: Function) -> None:
+def _is_scalar(function: Function) -> bool:
     results = function.body.results
     one = function.gives == Leaf() and not getattr(results[0].type, "ndim", 0)
-    if one and is_float(results[0].type):
+    return one and is_float(results[0].type)
+
+
+def _need_scalar(function: Function) -> None:
+    if _is_scalar(function):
         return
+    results = function.body.results
     what = "nothing" if not results else "no single scalar float"
     raise TypingError(
         Problem(

@@ -6,7 +6,7 @@ from srcad.runtime.support import at, compiled
 
 
 @compiled
-def gaussian_jacobian(x, m):
+def gaussian_grad(x, m):
     # test_golden.py:27
     n = x.shape[0]
     x_bar = np.zeros(n)
