@@ -156,3 +156,7 @@ def hessian(f: Function | None = None, *, argnums: Argnums = 0) -> Any:
     if f is None:
         return lambda function: hessian(function, argnums=argnums)
     return Program(grad(f, argnums=argnums), "jacobian", argnums)
+
+
+for _function in (grad, value_and_grad, vjp, jvp, jacobian, hessian):
+    vars(_function)["__srcad__"] = Mark(_function.__name__)

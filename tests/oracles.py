@@ -18,10 +18,12 @@ from srcad.ir.nodes import Block, Function
 from srcad.ir.types import is_float
 from srcad.ir.verifier import verify
 from srcad.runtime.interpret import compile_function, interpret
-from srcad.runtime.programs import Program, derived, spec
+from srcad.runtime.programs import derived, spec
 from srcad.tracer import Trace
 from srcad.transform.adjoint import adjoint
+from srcad.transform.pipeline import derive
 from srcad.transform.references import references
+from srcad.transform.split import split
 
 
 @dataclass(frozen=True)
@@ -126,33 +128,28 @@ class Derivatives:
         self.cotangent = len(case.fresh())  # the place of the cotangent among vjp's arguments
         self.specs = tuple(spec(a, k) for k, a in enumerate(case.fresh()))
 
-    def callable(self, program: Any) -> Callable[..., Any]:
-        """`program` for the case's arguments, called with fresh memory each time."""
-        return self.runs(derived(program, self.specs))
-
-    def runs(self, traced: Trace) -> Callable[..., Any]:
-        verify(traced.function, ops.result_type)
-        run = self.run(traced.function)
-        return lambda *args: run(*traced.captured(), *args)
-
+    @functools.cached_property
     def trace(self) -> Trace:
-        """The user's function, not yet transformed, and what it captured."""
+        """The user's function as the derivatives take it, and what it captured."""
         return derived(self.case.fn, self.specs)
 
-    def traced(self) -> Function:
-        return self.trace().function
+    def derive(self, mode: str, argnums: Any, function: Function | None = None) -> Function:
+        return derive(function or self.trace.function, mode, argnums)
+
+    def callable(self, function: Function) -> Callable[..., Any]:
+        """`function` for the case's arguments, called with fresh memory each time."""
+        verify(function, ops.result_type, maps=False)
+        run = self.run(function)
+        return lambda *args: run(*self.trace.captured(), *args)
 
     @functools.cached_property
     def kept(self) -> Callable[..., Any]:
         """As vjp, with every value that can be kept on a tape."""
-        trace = derived(self.case.fn, self.specs)
-        function = references(trace.function)
+        function = split(references(self.trace.function))
         joint = adjoint(function, self.places(function), force_keep=True)
-        verify(joint, ops.result_type)
         gradients = joint.body.results[len(function.body.results) :]
-        gives = self.pullback.function.gives
-        run = self.run(replace(joint, gives=gives, body=Block(joint.body.stmts, gradients)))
-        return lambda *args: run(*trace.captured(), *args)
+        body = Block(joint.body.stmts, gradients)
+        return self.callable(replace(joint, gives=self.pullback.gives, body=body))
 
     def places(self, function: Function) -> tuple[int, ...]:
         """The flat parameters of the chosen arguments."""
@@ -164,27 +161,27 @@ class Derivatives:
 
     @functools.cached_property
     def primal(self) -> Callable[..., Any]:
-        return self.callable(Program(self.case.fn, "primal", None))
+        return self.callable(self.trace.function)
 
     @functools.cached_property
-    def pullback(self) -> Trace:
-        return derived(Program(self.case.fn, "vjp", self.case.argnums), self.specs)
+    def pullback(self) -> Function:
+        return self.derive("vjp", self.case.argnums)
 
     @functools.cached_property
     def vjp(self) -> Callable[..., Any]:
         """(*args, cotangent) to a tuple of gradients."""
-        return self.runs(self.pullback)
+        return self.callable(self.pullback)
 
     @functools.cached_property
     def jvp(self) -> Callable[..., Any]:
         """(*args, tangents) to the flat tangents of the result; tangents may be structured."""
-        run = self.callable(Program(self.case.fn, "jvp", self.case.argnums))
+        run = self.callable(self.derive("jvp", self.case.argnums))
         return lambda *args: run(*args[:-1], tuple(floats(args[-1])))[1]
 
     def twice(self, outer: str) -> Callable[..., Any]:
         """`outer` of vjp, differentiated in the arguments and in the cotangent."""
-        inner = Program(self.case.fn, "vjp", self.case.argnums)
-        run = self.callable(Program(inner, outer, (*self.case.argnums, self.cotangent)))
+        argnums = (*self.case.argnums, self.cotangent)
+        run = self.callable(self.derive(outer, argnums, self.pullback))
         if outer == "vjp":
             return run
         return lambda *args: run(*args[:-1], tuple(floats(args[-1])))[1]

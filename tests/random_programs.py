@@ -121,7 +121,7 @@ class Writer:
             self.statement(depth)
 
     def statement(self, depth: int) -> None:
-        simple = ("scalar", "augmented", "store", "update", "whole", "view", "new")
+        simple = ("scalar", "augmented", "store", "update", "whole", "view", "new", "rebind")
         nested = ("for", "for", "if", "while", "leave", "return") if depth else ()
         getattr(self, f"write_{self.choose(*simple, *nested)}")(depth)
 
@@ -179,6 +179,21 @@ class Writer:
             + self.choose(f"{like}.copy()", f"np.zeros({shape})", f"np.cos({self.whole(shape)})")
         )
         self.arrays[name] = shape
+
+    def write_rebind(self, depth: int) -> None:
+        """A name for another array of the same shape: fresh, another's, or exchanged."""
+        name = self.choose(*self.arrays)
+        shape = self.arrays[name]
+        other = self.choose(*(n for n, s in self.arrays.items() if s == shape))
+        self.say(
+            self.choose(
+                f"{name} = np.cos({self.whole(shape)})",
+                f"{name} = {name} + 0.1 * np.sin({other})",
+                f"{name}, {other} = {other}, {name}",
+                f"{name} = {other}",
+                f"{name} = {other} if {self.condition(0)} else {name}",
+            )
+        )
 
     def write_for(self, depth: int) -> None:
         name, n = self.name("i"), self.draw(st.integers(0, 4))

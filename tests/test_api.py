@@ -5,6 +5,8 @@ import types
 
 import numpy as np
 import pytest
+from numba import njit
+from numba.core.registry import CPUDispatcher
 
 import srcad
 from srcad import grad, hessian, jacobian, jvp, value_and_grad, vjp
@@ -178,3 +180,34 @@ def test_float32_stays() -> None:
 def test_public_names() -> None:
     names = ["errors", "grad", "hessian", "jacobian", "jvp", "value_and_grad", "vjp"]
     assert srcad.__all__ == names
+
+
+def test_jacobian_and_hessian_are_dispatchers() -> None:
+    @jacobian
+    def rows(x, w=2.0):
+        return x * x * w + x[0]
+
+    @njit
+    def compiled(x):
+        return rows(x, 3.0)[1]
+
+    x = np.array([1.0, 2.0])
+    assert isinstance(rows, CPUDispatcher)
+    same(rows(x), [[5.0, 0.0], [1.0, 8.0]])
+    same(compiled(x), [1.0, 12.0])
+    first, second = jacobian(rows.py_func, argnums=(0, "w"))(x, 2.0)
+    same(first, [[5.0, 0.0], [1.0, 8.0]])
+    same(second, x * x)
+    same(hessian(lambda x, n: np.sum(x**n), argnums=0)(x, 3), np.diag(6.0 * x))
+    assert jacobian(lambda x: x[:0])(x).shape == (0, 2)
+    assert jacobian(lambda x: np.outer(x, x))(x).shape == (2, 2, 2)
+
+
+def test_jacobian_of_a_function_that_writes_into_its_argument() -> None:
+    def f(x):
+        x[0] = x[1] * x[2]
+        return x * x[0]
+
+    x = np.array([1.0, 2.0, 3.0])
+    same(jacobian(f)(x), [[0.0, 36.0, 24.0], [0.0, 12.0, 4.0], [0.0, 9.0, 12.0]])
+    same(x, [6.0, 2.0, 3.0])  # as the function does it, once

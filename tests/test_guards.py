@@ -349,3 +349,22 @@ def test_parameters_that_are_refused() -> None:
             grad(f)
     with pytest.raises(TypingError, match="cannot be differentiated"):
         grad(np.sin)
+
+
+class Model:
+    def __init__(self) -> None:
+        self.k, self.w = 2.0, np.array([1.0, 2.0])
+
+    def loss(self, x):
+        return np.sum(self.w * x**self.k)
+
+
+def test_methods_are_read_as_they_are_now() -> None:
+    model = Model()
+    slope = grad(lambda x: model.loss(x))
+    x = np.array([3.0, 0.5])
+    assert np.allclose(slope(x), model.w * 2.0 * x)
+    model.k = 3.0
+    assert np.allclose(slope(x), model.w * 3.0 * x**2)
+    model.w = 2.0 * model.w
+    assert np.allclose(slope(x), model.w * 3.0 * x**2)

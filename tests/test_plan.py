@@ -33,7 +33,7 @@ SOURCES = {
 def planned(name: str) -> Plan:
     case = next(p for p in ALL if p.name == name)
     made = oracles.derivatives(case)
-    function: Function = simplify(references(made.traced()))
+    function: Function = simplify(references(made.trace.function))
     found = facts(function)
     wrt = tuple(function.params[k] for k in made.places(function))
     return plan(function, found, activity(function, found, wrt))

@@ -27,6 +27,7 @@ from srcad.transform.legal import check
 from srcad.transform.plan import Plan, Source
 from srcad.transform.references import references
 from srcad.transform.simplify import simplify
+from srcad.transform.split import split
 
 
 class Probed(dict[Var, Any]):
@@ -73,8 +74,8 @@ def as_type(value: Any, param: Var) -> Any:
 def prepared(case: Program) -> tuple[Function, tuple[int, ...], list[Any]]:
     """The function before its adjoint, the places of what is differentiated, what it captured."""
     made = oracles.derivatives(case)
-    trace = made.trace()
-    function = simplify(references(trace.function))
+    trace = made.trace
+    function = simplify(split(simplify(references(trace.function))))
     return function, made.places(function), list(trace.captured())
 
 

@@ -22,7 +22,7 @@ from srcad.ir.walk import walk
 from srcad.runtime.interpret import interpret
 from srcad.runtime.programs import spec
 from srcad.tracer import Trace, trace
-from srcad.tracer.values import Emit
+from srcad.transform.pipeline import prepared
 
 X = np.array([0.3, -0.4, 0.9, 1.2])
 Y = np.array([1.1, 0.7, -0.6, 0.2])
@@ -473,9 +473,8 @@ def lowered(block: Block) -> Block:
 
 
 @EACH
-def test_maps(case: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same values; the verifier looks at the Maps."""
-    monkeypatch.setattr(Emit, "maps", True)
+def test_maps(case: Program) -> None:
+    """The same values without fusion; the verifier looks at the Maps."""
     found = traced(case.fn, *case.fresh())
     function = replace(found.function, body=lowered(found.function.body))
     value = interpret(function)(*found.captured(), *case.fresh())
@@ -633,4 +632,4 @@ def test_raised_at_run_time(
 ) -> None:
     found = traced(f, *args)
     with pytest.raises(error):
-        interpret(found.function)(*found.captured(), *args)
+        interpret(prepared(found.function))(*found.captured(), *args)

@@ -227,7 +227,7 @@ class Printer:
                 assert_never(stmt)
 
     def raised(self, stmt: Assert) -> str:
-        message = stmt.message.replace("\\", "\\\\").replace('"', '\\"')
+        message = stmt.message.encode("unicode_escape").decode().replace('"', '\\"')
         if not stmt.args:
             return f'{stmt.error}("{message}")'
         pieces = [piece.replace("{", "{{").replace("}", "}}") for piece in message.split("{}")]

@@ -301,3 +301,16 @@ def inline(builder: Builder, body: Block, mapping: Mapping[Var, Atom]) -> tuple[
     for stmt in body.stmts:
         builder.add(renamer.stmt(stmt))
     return renamer.atoms(body.results)
+
+
+class _Caller(Renamer):
+    """Replaces variables by themselves under another hint, definitions too."""
+
+    def define(self, var: Var) -> Var:
+        return self.var(var)
+
+
+def called(function: Function, names: Mapping[Var, str]) -> Function:
+    """The function with other hints for some variables that its statements define."""
+    renamer = _Caller({var: replace(var, hint=name) for var, name in names.items()})
+    return replace(function, body=renamer.block(function.body)) if names else function

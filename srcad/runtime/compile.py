@@ -5,9 +5,9 @@ import linecache
 from typing import Any
 
 from srcad.codegen import Source, source
+from srcad.ir.aliases import written_parameters
 from srcad.ir.nodes import Function
 from srcad.runtime import vectormath
-from srcad.transform.memory import written_parameters
 
 
 def compile_function(function: Function) -> Any:

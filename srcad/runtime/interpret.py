@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from srcad.codegen import source
+from srcad.ir.aliases import written_parameters
 from srcad.ir.nodes import Function
 from srcad.ir.types import INTEGERS
 from srcad.runtime.compile import compile_function, register
-from srcad.transform.memory import written_parameters
 
 __all__ = ["compile_function", "interpret"]
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from srcad.errors import Problem, ShapeError, TypingError
+from srcad.ir.aliases import written_parameters
 from srcad.ir.marks import Argnums
 from srcad.runtime.interpret import interpret
 from srcad.runtime.numba_private import disabled, type_of
 from srcad.runtime.signatures import checked, labels, plain_numbers, spec
 from srcad.runtime.specialise import Marked, derived, innermost, specialised
-from srcad.transform.memory import written_parameters
 
 
 class Call:

@@ -8,14 +8,16 @@ they are passed as hidden arguments.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from numba.core import types
 
 from srcad.codegen import source
 from srcad.errors import InternalError, Loc, Problem, SrcadError, UnsupportedSyntax
+from srcad.ir.aliases import written_parameters
 from srcad.ir.marks import Argnums, Mark
+from srcad.ir.nodes import Function
 from srcad.ir.trees import Nothing
 from srcad.runtime import diskcache, vectormath
 from srcad.runtime.numba_private import Types, compiled, global_compiler_lock
@@ -23,8 +25,7 @@ from srcad.runtime.signatures import labels, parameters, plain, spec_of_type
 from srcad.runtime.surroundings import Place, Surroundings, same, surroundings
 from srcad.tracer import Spec, Trace, trace
 from srcad.tracer.trace import Read
-from srcad.transform.memory import written_parameters
-from srcad.transform.pipeline import derive
+from srcad.transform.pipeline import derive, prepared
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,8 @@ def _numbers(read: Read, around: Surroundings) -> list[int]:
     """The places that may be what was read: same name and same object, or equal tuples."""
     now = read.current()
     named = [(k, p.current()) for k, p in enumerate(around.places) if p.name == read.name]
+    if isinstance(now, MethodType):  # a new object at each look
+        return [k for k, v in named if v == now]
     return [k for k, v in named if v is now or isinstance(now, tuple) and same(v, now)]
 
 
@@ -188,13 +191,19 @@ def derived(function: Any, specs: tuple[Spec, ...], *, hide: bool = False) -> Tr
     """The trace of a function of the user, or of a derivative of one."""
     mark = getattr(function, "__srcad__", None)
     if not isinstance(mark, Mark):
-        return trace(plain(function), specs, hide_floats=hide)
+        found = trace(plain(function), specs, hide_floats=hide, derive=_inner)
+        return replace(found, function=prepared(found.function))
     assert mark.inner is not None
     inner = derived(mark.inner, specs, hide=hide)
     if mark.mode == "primal":
         return inner
     function_ = derive(inner.function, mark.mode, mark.argnums)
     return Trace(function_, inner.reads)
+
+
+def _inner(function: Function, mode: str, argnums: Argnums) -> Function:
+    """The derivative of a function that is differentiated inside a traced one."""
+    return derive(prepared(function), mode, argnums)
 
 
 def innermost(function: Callable[..., Any]) -> FunctionType:

@@ -107,7 +107,7 @@ def same(now: object, before: object) -> bool:
         case dict():
             there = now
             return list(there) == list(before) and all(same(there[k], before[k]) for k in before)
-        case set() | frozenset():
+        case set() | frozenset() | MethodType():  # a method is a new object at each look
             return bool(now == before)
         case _:
             return False

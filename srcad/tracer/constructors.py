@@ -276,6 +276,12 @@ def doubtful_copy(emit: Emit, given: Arr) -> Arr:
     """
     memory = emit.memory
     root = memory.root(given.var)
+    if root in memory.joined:
+        emit.fail(
+            "an array that goes by several names is reshaped",
+            "its memory layout is not known to be C, so NumPy may copy it or not",
+            "copy it first: `x.copy().reshape(...)`",
+        )
     for written, around in memory.writes:
         if written == root and any(block in emit.builder.open for block in around[1:]):
             emit.fail(

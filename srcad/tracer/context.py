@@ -1,5 +1,7 @@
 """The operations of the tracer as methods of the builder that the interpreter holds."""
 
+from collections.abc import Callable
+
 from srcad.ir.nodes import Atom
 from srcad.tracer import arithmetic, indexing, methods, scalars, values
 from srcad.tracer.values import Arr, Num, Value
@@ -39,8 +41,8 @@ class Emit(values.Emit):
     def setitem(self, array: Arr, key: Value, new: Value) -> None:
         indexing.setitem(self, array, key, new)
 
-    def augmented(self, array: Arr, key: Value, name: str, value: Value) -> None:
-        indexing.augmented(self, array, key, name, value)
+    def augmented(self, array: Arr, key: Value, name: str, given: Callable[[], Value]) -> None:
+        indexing.augmented(self, array, key, name, given)
 
     def attribute(self, value: Value, name: str) -> Value:
         return methods.attribute(self, value, name)

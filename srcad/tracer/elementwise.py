@@ -84,11 +84,7 @@ def new(emit: Emit, dtype: str, shape: Index, fill: Const | None = None, hint: s
 def build(
     emit: Emit, shape: Index, dtype: str, element: Callable[[Index], Atom], hint: str = "t"
 ) -> Arr:
-    """A new array whose elements `element` gives, in their dtype."""
-    if not emit.maps:
-        out = new(emit, dtype, shape, hint=hint)
-        nest(emit, shape, lambda index: emit.builder.store(out.var, index, element(index)))
-        return out
+    """A new array whose elements `element` gives, in their dtype: a Map."""
     indices = tuple(index_var(emit, axis, extent) for axis, extent in enumerate(shape))
     with emit.builder.block() as body:
         result = element(indices)

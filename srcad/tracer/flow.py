@@ -1,14 +1,16 @@
 """Rewrites break, continue and return into flags and guards, so that control only falls through.
 
 `return E` becomes `__result = E; __returned = True`; what follows a statement that may leave is
-guarded, or moved into the other arm where one arm always leaves. A loop that may be left carries
-the names of the flags that end it in its attribute `leave`.
+guarded, or moved into the other arm where one arm always leaves. Inside loops it becomes
+`__site = k; __returned = True`, and E is evaluated behind the outermost loop, over the names that
+are carried out. A loop that may be left has the names of the flags that end it in its attribute
+`leave`. `raise` leaves without a flag: nothing is joined with what comes before it.
 """
 
 import ast
 from dataclasses import dataclass
 
-RESULT, RETURNED = "__result", "__returned"
+RESULT, RETURNED, SITE = "__result", "__returned", "__site"
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,11 @@ def _assign(name: str, value: ast.expr, at: ast.stmt) -> ast.stmt:
     return ast.fix_missing_locations(made)
 
 
+def _result(stmt: ast.Return) -> ast.stmt:
+    value = stmt.value or ast.copy_location(ast.Constant(None), stmt)
+    return _assign(RESULT, value, stmt)
+
+
 def _unless(flags: frozenset[str], body: list[ast.stmt], at: ast.stmt) -> ast.stmt:
     tests: list[ast.expr] = [ast.Name(flag, ast.Load()) for flag in sorted(flags)]
     left = tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests)
@@ -39,22 +46,32 @@ def _unless(flags: frozenset[str], body: list[ast.stmt], at: ast.stmt) -> ast.st
     return ast.fix_missing_locations(made)
 
 
+def flag_of(test: ast.expr) -> tuple[str, bool] | None:
+    """The flag that a test of this module asks, and its value in the first arm."""
+    match test:
+        case ast.Name(id=name) if name.startswith("__"):
+            return name, True
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=name)) if name.startswith("__"):
+            return name, False
+        case _:
+            return None
+
+
 class _Flow:
     def __init__(self) -> None:
         self.loops = 0
+        self.sites: list[ast.Return] = []  # the returns inside the outermost loop at hand
 
     def block(self, stmts: list[ast.stmt], loop: str) -> tuple[list[ast.stmt], Exits]:
         done: list[ast.stmt] = []
         for k, stmt in enumerate(stmts):
             new, exits = self.stmt(stmt, loop)
             rest = stmts[k + 1 :]
-            if not exits.flags or not rest:
-                done += new
-                if exits.flags or exits.always:
-                    return done, exits
-                continue
-            if exits.always:
+            if exits.always or (exits.flags and not rest):
                 return done + new, exits
+            if not exits.flags:
+                done += new
+                continue
             after, more = self.block(rest, loop)
             last = new[-1]
             if isinstance(last, ast.If) and self._one_arm_leaves(last):
@@ -72,12 +89,10 @@ class _Flow:
 
     def stmt(self, stmt: ast.stmt, loop: str) -> tuple[list[ast.stmt], Exits]:
         match stmt:
-            case ast.Return(value=value):
-                found = value or ast.Constant(None)
-                if value is None:
-                    ast.copy_location(found, stmt)
-                true = _assign(RETURNED, ast.Constant(True), stmt)
-                return [_assign(RESULT, found, stmt), true], Exits(frozenset((RETURNED,)), True)
+            case ast.Return():
+                return self.leave(stmt, loop), Exits(frozenset((RETURNED,)), True)
+            case ast.Raise():
+                return [stmt], Exits(frozenset(), True)
             case ast.Break():
                 flag = f"__broke_{loop}"
                 new = _assign(flag, ast.Constant(True), stmt)
@@ -100,6 +115,25 @@ class _Flow:
                 return self.loop(stmt, loop)
             case _:
                 return [stmt], Exits()
+
+    def leave(self, stmt: ast.Return, loop: str) -> list[ast.stmt]:
+        true = _assign(RETURNED, ast.Constant(True), stmt)
+        if not loop:
+            return [_result(stmt), true]
+        self.sites.append(stmt)
+        return [_assign(SITE, ast.Constant(len(self.sites)), stmt), true]
+
+    def returned(self, loop: ast.stmt) -> ast.If:
+        """What stands behind an outermost loop: the results of the returns inside."""
+        sites, self.sites = self.sites, []
+        true = _assign(RETURNED, ast.Constant(True), loop)
+        body: list[ast.stmt] = [_result(sites[-1])]
+        for k in range(len(sites) - 1, 0, -1):
+            here = ast.Compare(ast.Name(SITE, ast.Load()), [ast.Eq()], [ast.Constant(k)])
+            body = [ast.copy_location(ast.If(here, [_result(sites[k - 1])], body), loop)]
+        made = ast.If(ast.Name(RETURNED, ast.Load()), [*body, true], [])
+        made.then_leaves = made.clean = True  # type: ignore[attr-defined]
+        return ast.fix_missing_locations(ast.copy_location(made, loop))
 
     def loop(self, stmt: ast.For | ast.While, outer: str) -> tuple[list[ast.stmt], Exits]:
         self.loops += 1
@@ -124,6 +158,8 @@ class _Flow:
             leave = exits.flags - {skip}
             new += [_unless(leave, orelse, stmt)] if leave else orelse
             outward |= more.flags
+        if self.sites and not outer:
+            new.append(self.returned(stmt))
         return new, Exits(outward)
 
 

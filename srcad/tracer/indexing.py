@@ -5,6 +5,8 @@ they are not constants; lengths are kept in a simple form: `n` for `[:]`, `maxim
 `[1:]` and `[:-1]`.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from srcad import ops
@@ -332,15 +334,18 @@ def _to_shape(emit: Emit, value: Value, shape: Extents) -> Value:
     return value
 
 
-def augmented(emit: Emit, array: Arr, key: Value, name: str, value: Value) -> None:
-    """`array[key] op= value`, in place; the subscript is evaluated once."""
+def augmented(emit: Emit, array: Arr, key: Value, name: str, given: Callable[[], Value]) -> None:
+    """`array[key] op= given()`, in place; the subscript is evaluated once.
+
+    An element is read before the right side is evaluated, which may write it.
+    """
     writable(emit, array)
     target = place(emit, array, key)
     dtype = scalars.dtype(emit, array)
-    value = literal(emit, value)
+    before = None if isinstance(target, Arr) else scalars.load(emit, array, target)
+    value = literal(emit, given())
     _same_kind(emit, dtype, name, value)
     if not isinstance(target, Arr):
-        before = scalars.load(emit, array, target)
         after = scalars.to_atom(emit, arithmetic.arithmetic(emit, name, before, value), dtype)
         emit.builder.store(array.var, target, after)
         return

@@ -37,7 +37,7 @@ def _folding(function: Any, meaning: Handler) -> Handler:
 
     def call(emit: Emit, *args: Value, **kwargs: Value) -> Value:
         values = [*args, *kwargs.values()]
-        if all(isinstance(v, bool | int | float | np.generic | np.ndarray) for v in values):
+        if all(isinstance(v, bool | int | float | str | np.generic | np.ndarray) for v in values):
             with np.errstate(all="ignore"):
                 try:
                     return function(*args, **kwargs)

@@ -135,7 +135,7 @@ def not_negative(emit: Emit, atom: Atom, depth: int = 6) -> bool:
     """Whether an integer is seen to be >= 0, from how it was computed."""
     if isinstance(atom, Const):
         return not isinstance(atom.value, complex) and atom.value >= 0
-    if atom in emit.indices or atom in emit.covers:
+    if atom in emit.indices or atom in emit.covers or atom in emit.everywhere:
         return True
     let = emit.definition(atom)
     if let is None or depth == 0:

@@ -1,111 +1,144 @@
-"""The syntax tree of a function, and where it stands."""
+"""The syntax tree of a function, and where it stands: whole files are read, so places are exact."""
 
 import ast
-import inspect
-import textwrap
+import linecache
+from collections.abc import Iterator
 from dataclasses import dataclass
-from types import FunctionType
+from functools import cached_property
+from types import CodeType, FunctionType
+from typing import NoReturn
 
-from srcad.errors import Problem, UnsupportedSyntax
+from srcad.errors import Loc, Problem, UnsupportedSyntax
+from srcad.tracer import live
+from srcad.tracer.flow import normalise
 from srcad.tracer.values import UNSET, Value
+
+Node = ast.FunctionDef | ast.Lambda
 
 
 @dataclass(frozen=True)
 class Code:
-    """A function's tree; `first` and `shift` turn its places into places of the file."""
+    """A function's tree, and the function that its free names belong to."""
 
-    node: ast.FunctionDef | ast.Lambda
+    node: Node
     file: str
-    first: int
-    shift: int
     name: str
     function: FunctionType
 
     @property
     def parameters(self) -> list[str]:
+        """The names that can be given by position."""
         return [a.arg for a in (*self.node.args.posonlyargs, *self.node.args.args)]
 
-    def inner(self, node: ast.FunctionDef | ast.Lambda) -> "Code":
+    @property
+    def loc(self) -> Loc:
+        return Loc(self.file, self.node.lineno, self.node.col_offset, None, self.name)
+
+    @cached_property
+    def body(self) -> list[ast.stmt]:
+        """The statements without break, continue and return, annotated with what is live."""
+        assert isinstance(self.node, ast.FunctionDef)
+        made = normalise(self.node.body)
+        live.annotate(made)
+        return made
+
+    def inner(self, node: Node) -> "Code":
         """A function defined inside this one."""
         name = node.name if isinstance(node, ast.FunctionDef) else "<lambda>"
-        return Code(node, self.file, self.first, self.shift, name, self.function)
+        return Code(node, self.file, name, self.function)
 
     def outside(self, name: str) -> Value:
         """The value of a free name: closure, then globals."""
         code, cells = self.function.__code__, self.function.__closure__ or ()
         if name in code.co_freevars:
-            return cells[code.co_freevars.index(name)].cell_contents
+            try:
+                return cells[code.co_freevars.index(name)].cell_contents
+            except ValueError:  # the cell is empty
+                return UNSET
         return self.function.__globals__.get(name, UNSET)
+
+
+_trees: dict[str, tuple[tuple[str, ...], ast.Module]] = {}
+_nodes: dict[int, tuple[CodeType, Node]] = {}  # by identity: equal code may stand in two files
 
 
 def code_of(function: FunctionType) -> Code:
     """The code of a Python function; refused where there is no source."""
-    try:
-        lines, first = inspect.getsourcelines(function)
-    except (OSError, TypeError):
-        raise UnsupportedSyntax(
-            Problem(
-                f"the source of `{function.__name__}` cannot be read",
-                None,
-                "srcad differentiates source code",
-                "define the function in a file",
-            )
-        ) from None
-    text = "".join(lines)
-    plain = textwrap.dedent(text)
-    shift = len(lines[0]) - len(lines[0].lstrip())
-    node = _find(_parsed(plain), function)
-    file = function.__code__.co_filename
-    return Code(node, file, first, shift, function.__name__, function)
-
-
-def _parsed(text: str) -> ast.Module:
-    """The tree of a piece of source; a lambda's line may be part of a statement."""
-    try:
-        return ast.parse(text)
-    except SyntaxError:
-        start = text.index("lambda")
-        for end in range(len(text), start, -1):
-            try:
-                return ast.parse(text[start:end].rstrip())
-            except SyntaxError:
-                continue
-        raise
-
-
-def _find(tree: ast.Module, function: FunctionType) -> ast.FunctionDef | ast.Lambda:
     wanted = function.__code__
-    if function.__name__ != "<lambda>":
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef) and node.name == wanted.co_name:
-                _refuse_kinds(node, function)
-                return node
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda)]
-    same = [n for n in found if [a.arg for a in n.args.args] == list(_names(function))]
-    if len(same) != 1:
-        raise UnsupportedSyntax(
-            Problem(
-                "this lambda cannot be told from others on its line",
-                None,
-                "several lambdas with the same parameters stand there",
-                "give it a line of its own, or a `def`",
-            )
+    known = _nodes.get(id(wanted))
+    node = known[1] if known else _find(function)
+    _nodes[id(wanted)] = wanted, node
+    return Code(node, wanted.co_filename, function.__name__, function)
+
+
+def _find(function: FunctionType) -> Node:
+    code = function.__code__
+    found = [node for node in _functions(_tree(function)) if _is(node, code)]
+    if len(found) > 1:
+        found = [node for node in found if _holds(node, code)][-1:]  # the innermost comes last
+    if not found:
+        _refuse(function, "its file has changed since it was loaded")
+    (node,) = found
+    if isinstance(node, ast.AsyncFunctionDef):
+        _refuse(function, "it is a coroutine")
+    return node
+
+
+def _tree(function: FunctionType) -> ast.Module:
+    file = function.__code__.co_filename
+    linecache.checkcache(file)
+    lines = tuple(linecache.getlines(file, function.__globals__))
+    known = _trees.get(file)
+    if known is not None and known[0] == lines:
+        return known[1]
+    if not lines:
+        _refuse(function, "srcad differentiates source code")
+    try:
+        tree = ast.parse("".join(lines))
+    except SyntaxError:
+        _refuse(function, "its file has changed since it was loaded")
+    _trees[file] = lines, tree
+    return tree
+
+
+def _refuse(function: FunctionType, why: str) -> NoReturn:
+    raise UnsupportedSyntax(
+        Problem(
+            f"the source of `{function.__name__}` cannot be read",
+            None,
+            why,
+            "define the function in a file",
         )
-    return same[0]
+    )
 
 
-def _names(function: FunctionType) -> tuple[str, ...]:
-    return function.__code__.co_varnames[: function.__code__.co_argcount]
+def _functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield node
 
 
-def _refuse_kinds(node: ast.FunctionDef, function: FunctionType) -> None:
+def _is(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, code: CodeType) -> bool:
+    """Whether the code may be that of the node: the same first line, name and parameters."""
     args = node.args
-    if args.vararg or args.kwarg or args.kwonlyargs:
-        raise UnsupportedSyntax(
-            Problem(
-                f"`{node.name}` takes star or keyword-only arguments",
-                None,
-                "they are not supported yet",
-                "name every parameter",
-            )
-        )
+    names = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+    if list(code.co_varnames[: len(names)]) != names:
+        return False
+    if isinstance(node, ast.Lambda):
+        return code.co_name == "<lambda>" and node.lineno == code.co_firstlineno
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    return node.name == code.co_name and first == code.co_firstlineno
+
+
+def _holds(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, code: CodeType) -> bool:
+    """Whether the instructions of a lambda's code stand in the body of the node."""
+    body = node.body
+    assert isinstance(body, ast.expr), "two functions of one name at one place"
+    places = [
+        (line, column)
+        for line, _, column, _ in code.co_positions()
+        if line is not None and column is not None and (line, column) != (code.co_firstlineno, 0)
+    ]
+    start = body.lineno, body.col_offset
+    end = body.end_lineno or 0, body.end_col_offset or 0
+    return bool(places) and start <= min(places) and max(places) <= end

@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from srcad.errors import Loc
 from srcad.ir.builder import Builder, OpenBlock
+from srcad.ir.marks import Derive
 from srcad.ir.nodes import Atom, Block, Function, Var, array_type
 from srcad.ir.trees import Group, Leaf, Nothing, Tree
 from srcad.ir.types import FLOAT, Array, Layout, Scalar
+from srcad.ir.walk import called, defs, walk
+from srcad.tracer import calls
 from srcad.tracer.containers import item_of, items, label, layout, opens, rebuilt
 from srcad.tracer.context import Emit
 from srcad.tracer.interpreter import Interpreter
 from srcad.tracer.source import code_of
-from srcad.tracer.values import Arr, Num, Value
+from srcad.tracer.values import Arr, Num, Option, Useless, Value
 
 Spec = Scalar | Array | None | tuple["Spec", ...]
 
@@ -44,81 +46,102 @@ class Trace:
         return [r.current() for r in self.reads if r.hidden]
 
 
+class Captures:
+    """What the function reads from outside: arrays, and floats if so wanted, become parameters."""
+
+    def __init__(self, emit: Emit, hide_floats: bool) -> None:
+        self.emit, self.hide_floats = emit, hide_floats
+        self.reads: list[Read] = []
+        self.params: list[Var] = []
+        self.arrays: dict[int, Arr] = {}  # by identity
+        self.prologue = OpenBlock()  # extents of captured arrays, wherever those are met
+
+    def read(self, name: str, value: object, current: Callable[[], object]) -> Value:
+        """What a value from outside is in the trace; it is recorded.
+
+        Containers with arrays in them are read item by item.
+        """
+        if isinstance(value, Arr | Num):  # of such a container
+            return value
+        if opens(value):
+            self.reads.append(Read(f"{name} layout", layout(value), lambda: layout(current())))
+            pairs = items(value)
+            found = [self.read(label(name, k), v, partial(item_of, current, k)) for k, v in pairs]
+            return rebuilt(value, found)
+        if self.hide_floats and type(value) is float:
+            self.reads.append(Read(name, value, current, True))
+            self.params.append(self.emit.builder.var(FLOAT, name))
+            return Num(self.params[-1], True)
+        if not isinstance(value, np.ndarray):
+            self.reads.append(Read(name, value, current))
+            return value
+        if id(value) not in self.arrays:
+            self.reads.append(Read(name, value, current, True))
+            self.arrays[id(value)] = self.array(name, array_spec(value))
+        elif name not in {r.name for r in self.reads if r.value is value}:
+            self.reads.append(Read(name, value, current))  # the two must stay the same
+        return self.arrays[id(value)]
+
+    def array(self, name: str, kind: Array) -> Arr:
+        builder, memory = self.emit.builder, self.emit.memory
+        var = builder.var(kind, name)
+        self.params.append(var)
+        memory.separate.add(var)
+        inner, builder.open = builder.open, [self.prologue]
+        dims = _dims(builder, var)
+        self.emit.everywhere.update(dim for dim in dims if isinstance(dim, Var))
+        builder.open = inner
+        return Arr(var, dims)
+
+
 def trace(
-    f: types.FunctionType, arguments: tuple[Spec, ...], *, hide_floats: bool = False
+    f: types.FunctionType,
+    arguments: tuple[Spec, ...],
+    *,
+    hide_floats: bool = False,
+    derive: Derive | None = None,
 ) -> Trace:
-    """The IR of `f` for arguments of these types.
+    """The IR of `f` for arguments of these types; `derive` differentiates what it calls.
 
     Captured arrays become hidden parameters; with `hide_floats` captured floats too. Raises
-    UnsupportedSyntax, with the place, where the function uses what srcad does not take.
+    UnsupportedSyntax, with all places, where the function uses what srcad does not take.
     """
-    builder = Builder()
+    builder, code = Builder(), code_of(f)
     emit = Emit(builder)
-    code = code_of(f)
-    names = code.parameters
-    builder.loc = Loc(code.file, code.first, code.shift, None, code.name)
+    builder.loc = code.loc
     params: list[Var] = []
     values: dict[str, Value] = {}
     takes: list[tuple[str, Tree]] = []
-    for name, spec in zip(names, arguments, strict=False):
+    for name, spec in zip(code.parameters, arguments, strict=False):
         values[name], tree = _parameter(builder, name, spec, params)
         takes.append((name, tree))
     emit.memory.separate.update(p for p in params if isinstance(p.type, Array))
-    if len(names) > len(arguments):
-        missing = names[len(arguments) :]
-        defaults = dict(zip(reversed(names), reversed(f.__defaults__ or ()), strict=False))
-        if set(missing) - set(defaults):
-            emit.fail(f"`{code.name}` misses the argument `{missing[0]}`")
-        values |= {name: defaults[name] for name in missing}
-    reads: list[Read] = []
-    hidden: dict[int, tuple[Arr, Var]] = {}
-    captured: list[Var] = []
-
-    prologue = OpenBlock()  # extents of captured arrays, wherever those are met
-
-    def opened(name: str, value: object, current: Callable[[], object]) -> Value:
-        reads.append(Read(f"{name} layout", layout(value), lambda: layout(current())))
-        found = [
-            outside(label(name, key), inner, partial(item_of, current, key))
-            for key, inner in items(value)
-        ]
-        return rebuilt(value, found)
-
-    def outside(name: str, value: object, current: Callable[[], object]) -> Value:
-        if isinstance(value, Arr | Num):  # of an opened container
-            return value
-        if opens(value):
-            return opened(name, value, current)
-        if hide_floats and type(value) is float:
-            reads.append(Read(name, value, current, True))
-            captured.append(builder.var(FLOAT, name))
-            return Num(captured[-1], True)
-        if not isinstance(value, np.ndarray):
-            reads.append(Read(name, value, current))
-            return value
-        if id(value) not in hidden:
-            reads.append(Read(name, value, current, True))
-            var = builder.var(array_spec(value), name)
-            captured.append(var)
-            emit.memory.separate.add(var)
-            inner, builder.open = builder.open, [prologue]
-            hidden[id(value)] = Arr(var, _dims(builder, var)), var
-            builder.open = inner
-        elif name not in {r.name for r in reads if r.value is value}:  # the two must stay the same
-            reads.append(Read(name, value, current))
-        return hidden[id(value)][0]
-
-    result = Interpreter(emit, outside).run(code, None, values)
+    captures = Captures(emit, hide_floats)
+    machine = Interpreter(emit, captures.read, derive)
+    machine.parameters |= set(params)
+    values = calls.bind(machine, code, [], values, calls.defaults_of(f))
+    result = calls.run(machine, code, None, values)
+    machine.finish()
     results: list[Atom] = []
     gives = _results(emit, result, results)
     body = builder.finish(*results)
-    body = Block((*prologue.stmts, *body.stmts), body.results)
     function = Function(
         code.name if code.name.isidentifier() else "function",
-        (*captured, *params), body, tuple(takes), gives, len(captured),
-        Loc(code.file, code.first, code.shift, None, code.name),
-    )  # fmt: skip
-    return Trace(function, tuple(reads))
+        (*captures.params, *params),
+        Block((*captures.prologue.stmts, *body.stmts), body.results),
+        tuple(takes),
+        gives,
+        len(captures.params),
+        code.loc,
+    )
+    function = called(function, unnamed(function) | emit.names)
+    return Trace(function, tuple(captures.reads))
+
+
+def unnamed(function: Function) -> dict[Var, str]:
+    """Values that the user gave no name: `v`, so that the user's `t` stays `t`."""
+    defined = (var for stmt in walk(function.body) for var in defs(stmt))
+    return {var: "v" for var in defined if var.hint == "t"}
 
 
 def _dims(builder: Builder, var: Var) -> tuple[Atom, ...]:
@@ -152,6 +175,13 @@ def _results(emit: Emit, value: Value, results: list[Atom]) -> Tree:
             return Group(tuple(_results(emit, item, results) for item in value))
         case Arr(var=var):
             results.append(var)
+        case Option(value=inner, known=known):
+            emit.builder.check(
+                known.atom, "ValueError", "the function ended without returning a value"
+            )
+            return _results(emit, inner, results)
+        case Useless(what=what, why=why, instead=instead):
+            emit.fail(what, why, instead)
         case _:
             results.append(emit.atom(value))
     return Leaf()

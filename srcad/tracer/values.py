@@ -37,12 +37,21 @@ Value = object
 
 
 @dataclass(frozen=True, slots=True)
-class Closure:
-    """A function of the user, with the names it can see."""
+class Option:
+    """A name that only some paths set: `value` where `known`, else `absent` (UNSET or None)."""
 
-    node: object  # ast.FunctionDef | ast.Lambda
-    scope: object
-    loc: Loc
+    value: Value
+    known: Num
+    absent: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Useless:
+    """A name that cannot be read, and why: `what`, `why`, `instead` of the problem."""
+
+    what: str
+    why: str = ""
+    instead: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +77,22 @@ class Memory:
         self.roots: dict[Var, Var] = {}  # views and what they are views of, in the end
         self.separate: set[Var] = set()  # arrays that share no memory with each other
         self.frozen: set[Var] = set()  # arrays whose copy NumPy may or may not make
+        self.joined: set[Var] = set()  # arrays that have, or are, another name from a join
         self.writes: list[tuple[Var, tuple[OpenBlock, ...]]] = []
 
     def root(self, array: Var) -> Var:
         return self.roots.get(array, array)
 
     def apart(self, first: Var, second: Var) -> bool:
-        """Whether two arrays certainly share no memory."""
+        """Whether two arrays certainly share no memory: two of their own, or one by one name."""
         roots = self.root(first), self.root(second)
-        return roots[0] != roots[1] and all(root in self.separate for root in roots)
+        own = [root in self.separate for root in roots]
+        single = [known and root not in self.joined for known, root in zip(own, roots, strict=True)]
+        return roots[0] != roots[1] and (all(own) or any(single))
 
 
 class Emit:
     """A builder, and what is known of the atoms made so far."""
-
-    maps = False  # array expressions as Maps, once `transform` lowers them; else as loops
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
@@ -91,6 +101,8 @@ class Emit:
         self.lengths: dict[Atom, tuple[Atom, int]] = {}  # n - k, where made: n and k
         self.memory = Memory()
         self.made: dict[Hashable, Made] = {}
+        self.everywhere: set[Var] = set()  # extents that stand before everything else
+        self.names: dict[Var, str] = {}  # what the user calls values that came without a name
         self.run: Callable[[object, list[Value]], Value] | None = None  # set by the interpreter
 
     @property

@@ -65,7 +65,7 @@ def emitted(made: Plan, wrt: tuple[int, ...], *, seeded: bool = False) -> Joint:
         if given is not None and not isinstance(result.type, Array):
             reverse.add(result, given)
     arrays = [(r, c) for r, c in results if isinstance(r.type, Array) and isinstance(c, Var)]
-    reverse.block(function.body, (), arrays)
+    reverse.block(function.body, (), reverse.ahead(arrays))
     gradients = tuple(_gradient(reverse, var) for var in wanted)
     given_params = tuple(c for c in cotangents if isinstance(c, Var))
     takes: list[tuple[str, Tree]] = list(function.takes)

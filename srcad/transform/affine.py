@@ -6,8 +6,9 @@ it gave up. Equalities are substituted, inequalities eliminated by Fourier-Motzk
 divided by the greatest common divisor of its coefficients. Overflow of int64 is not considered.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import gcd
 
 from srcad.ir.nodes import Atom, Const, Let, Stmt, Var
@@ -160,7 +161,7 @@ class System:
         left[0] -= 1
         if left[0] < 0:
             return False
-        if _contradictory(self.rows, self.equalities):
+        if _contradictory(tuple(self.rows), tuple(self.equalities)):
             return True
         if not choices:
             return False
@@ -176,7 +177,8 @@ def _form(value: Linear | int) -> Linear:
     return number(value) if isinstance(value, int) else value
 
 
-def _contradictory(rows: list[Linear], equalities: list[Linear]) -> bool:
+@lru_cache(maxsize=20_000)  # passes that run in turn ask the same again
+def _contradictory(rows: tuple[Linear, ...], equalities: tuple[Linear, ...]) -> bool:
     table = _substituted(rows, equalities)
     if table is None:
         return True
@@ -211,7 +213,7 @@ def _add(table: Table, row: Linear) -> None:
         table[terms] = constant
 
 
-def _substituted(rows: list[Linear], equalities: list[Linear]) -> Table | None:
+def _substituted(rows: Sequence[Linear], equalities: Sequence[Linear]) -> Table | None:
     """The inequalities with every equality solved and put in; None: the equalities contradict."""
     left, todo = list(rows), list(equalities)
     while todo:

@@ -6,10 +6,10 @@ no harm that the loop may not run, or that they stood in a branch of it.
 
 from dataclasses import replace
 
+from srcad.ir.aliases import Memory, memory
 from srcad.ir.nodes import Block, For, Function, If, Let, Map, Stmt, Var, While
 from srcad.ir.types import BOOL, INT
 from srcad.ir.walk import blocks, defs, params, variables
-from srcad.transform.memory import Memory, memory
 
 STAY = ("pow", "cast")  # an integer to a negative power raises; floats do not move
 

@@ -11,13 +11,13 @@ were.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from srcad.ir.aliases import Memory, memory
 from srcad.ir.builder import Builder
 from srcad.ir.nodes import Atom, Block, Const, Function, Stmt, Var, const
 from srcad.ir.trees import Group, Leaf, Nothing, Tree
 from srcad.ir.types import Array, is_float
 from srcad.ir.walk import defs, inline, next_id, uses, variables
 from srcad.transform.adjoint import adjoint
-from srcad.transform.memory import Memory, memory
 from srcad.transform.reverse import each_element
 
 

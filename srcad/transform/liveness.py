@@ -9,6 +9,7 @@ needed, nor is an array that is only read to be written.
 from collections.abc import Iterable
 from dataclasses import replace
 
+from srcad.ir.aliases import Memory, memory, targets
 from srcad.ir.nodes import (
     Assert,
     Atom,
@@ -27,7 +28,6 @@ from srcad.ir.nodes import (
 )
 from srcad.ir.types import Array
 from srcad.ir.walk import blocks, defs, operands, params
-from srcad.transform.memory import Memory, memory, targets
 
 
 def liveness(function: Function) -> Function:

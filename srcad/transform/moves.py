@@ -163,21 +163,38 @@ def frozen(function: Function, found: Facts, memory: Unchanged) -> frozenset[Var
 
     Raises UnsupportedSyntax where a name is neither.
     """
-    stmts = walk(function.body)
-    if not any(isinstance(out.type, Array) for stmt in stmts for out in _joined(stmt)):
-        return frozenset()
+    names, undecided = decided(function, found, memory)
+    for stmt, name in undecided:
+        refuse(name, stmt)
+    return names
+
+
+def decided(
+    function: Function, found: Facts, memory: Unchanged
+) -> tuple[frozenset[Var], list[tuple[Stmt, Var]]]:
+    """The frozen names, and the joins that are neither moved nor frozen."""
+    names: set[Var] = set()
+    undecided: list[tuple[Stmt, Var]] = []
+    if not joins_arrays(function):
+        return frozenset(), undecided
     moves = Moves(found, memory)
     moves.block(function.body)
     for result in function.body.results:
         moves.used(result, found.end[id(function.body)], result)
-    names: set[Var] = set()
     for stmt, incoming, joined in moves.joins:
         if all(map(moves.is_moved, incoming)):
             continue
-        if not all(map(moves.is_frozen, incoming)):
-            refuse(joined[0], stmt)
-        names |= set(joined)
-    return frozenset(names)
+        if all(map(moves.is_frozen, incoming)):
+            names |= set(joined)
+        else:
+            undecided.append((stmt, joined[0]))
+    return frozenset(names), undecided
+
+
+def joins_arrays(function: Function) -> bool:
+    """Whether any loop or branch gives an array."""
+    stmts = walk(function.body)
+    return any(isinstance(out.type, Array) for stmt in stmts for out in _joined(stmt))
 
 
 def _joined(stmt: Stmt) -> tuple[Var, ...]:

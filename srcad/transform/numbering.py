@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from srcad import ops
+from srcad.ir.aliases import memory
 from srcad.ir.builder import Builder, OpenBlock, view_type
 from srcad.ir.nodes import (
     Alloc,
@@ -39,7 +40,6 @@ from srcad.ir.nodes import (
 from srcad.ir.types import INT, Array
 from srcad.ir.walk import Renamer, defs, map_how, next_id, params, walk
 from srcad.transform.affine import Linear, read
-from srcad.transform.memory import memory
 from srcad.transform.shapes import known, shapes
 
 Place = tuple[Var, tuple[Atom, ...]]  # an array and the indices of an element

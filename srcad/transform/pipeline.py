@@ -8,25 +8,26 @@ from srcad.ir.nodes import Atom, Block, Function, Var
 from srcad.ir.trees import Group, Leaf, Nothing, Tree, leaves
 from srcad.ir.types import is_float
 from srcad.transform.adjoint import adjoint
-from srcad.transform.checked import checked
+from srcad.transform.checking import checked
 from srcad.transform.jacobian import jacobian
+from srcad.transform.lower import lower
 from srcad.transform.references import references
 from srcad.transform.simplify import simplify
+from srcad.transform.split import split
 from srcad.transform.tangent import tangent
 
 
 def derive(function: Function, mode: str, argnums: Argnums) -> Function:
-    """The derivative of `function` with respect to the parameters that `argnums` names.
+    """The derivative of a `prepared` function in the parameters that `argnums` names.
 
     Modes: "grad" gives gradients, "value_and_grad" (value, gradients); "vjp" takes the cotangents
-    of the results besides and gives gradients; "jacobian" gives their Jacobians, in the structure
-    of the results; "jvp" takes a tuple of tangents besides and gives (value, tangents). Raises
+    of the results besides and gives gradients; "jvp" takes a tuple of tangents besides and gives
+    (value, tangents); "jacobian" gives Jacobians in the structure of the results. Raises
     TypingError for integer arguments and, under the first two, for a result that is no one scalar.
     """
-    function = simplify(checked(references(checked(function, "tracer")), "references"))
     places, shape = _chosen(function, argnums)
     if mode == "jvp":
-        return simplify(checked(tangent(function, places), mode))
+        return simplify(checked(tangent(function, places), "tangent"))
     scalar = mode in ("grad", "value_and_grad") or mode == "jacobian" and _is_scalar(function)
     if scalar:
         _need_scalar(function)
@@ -39,9 +40,11 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
                 "return the array or number that it computes",
             )
         )
+    separated = simplify(checked(split(function), "split"))
     if mode == "jacobian" and not scalar:
-        return simplify(references(checked(jacobian(function, places, shape), mode)))
-    joint = checked(adjoint(function, places, seeded=scalar), "adjoint")
+        made = checked(jacobian(separated, places, shape), "jacobian")
+        return simplify(references(made))
+    joint = checked(adjoint(separated, places, seeded=scalar), "adjoint")
     values = len(function.body.results)
     results: tuple[Atom, ...] = joint.body.results
     if mode == "value_and_grad":
@@ -50,6 +53,13 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
     body = Block(joint.body.stmts, results[values:])
     name = f"{function.name}_grad" if scalar else joint.name
     return simplify(references(replace(joint, name=name, body=body, gives=shape)))
+
+
+def prepared(function: Function) -> Function:
+    """A traced function as the derivatives want it: no Maps, no needless work."""
+    checked(function, "tracing", maps=True)
+    named = checked(references(function), "references", maps=True)
+    return simplify(checked(lower(named), "lower"))
 
 
 def _is_scalar(function: Function) -> bool:

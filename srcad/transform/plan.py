@@ -302,8 +302,11 @@ def _ask_statement(made: Plan, stmt: Stmt) -> None:
             made.ask_place(array, index)
         case For() | While():
             made.ask_position((stmt,))
+            inits = tuple(init for _, init in stmt.carried)
+            _ask_joined(made, stmt.outs, inits, stmt.body.results)
         case If(cond=cond):
             made.ask(cond)
+            _ask_joined(made, stmt.outs, stmt.then.results, stmt.orelse.results)
         case Library(writes=writes):
             for array in library_reads(stmt, made.active):
                 made.ask_array(stmt, array)
@@ -311,6 +314,14 @@ def _ask_statement(made: Plan, stmt: Stmt) -> None:
                 made.ask_place(array, ())
         case _:
             pass
+
+
+def _ask_joined(made: Plan, outs: tuple[Var, ...], *incoming: tuple[Atom, ...]) -> None:
+    """What comes in under a frozen name gets its shadow added: through the views that it is."""
+    for atoms in incoming:
+        for out, array in zip(outs, atoms, strict=True):
+            if out in made.frozen and made.active.active(out) and isinstance(array, Var):
+                made.ask_place(array, ())
 
 
 def library_reads(stmt: Library, active: Activity) -> tuple[Var, ...]:

@@ -1,6 +1,7 @@
 """Array names that mean one array wherever loops and branches join them (ADJOINT section 2).
 
-Rule 1, *same*: such names are replaced by what they stand for. The other rules are in `moves`.
+Rule 1, *same*: such names are replaced by what they stand for; views of one array in
+`joined_views`. Rule 2, *split*, is in `split`, the other rules in `moves`.
 """
 
 from dataclasses import replace
@@ -17,11 +18,12 @@ from srcad.ir.nodes import (
 )
 from srcad.ir.types import Array
 from srcad.ir.walk import substitute
+from srcad.transform.joined_views import joined_views
 
 
 def references(function: Function) -> Function:
     """The function with *same* names replaced. Cost: one walk."""
-    return replace(function, body=_same(function.body))
+    return joined_views(replace(function, body=_same(function.body)))
 
 
 def _same(block: Block) -> Block:

@@ -4,8 +4,9 @@ Memory has shadows, scalars have `bars`; everything the formulas read is made av
 start of each block as the plan says (ADJOINT section 6).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from srcad import ops
 from srcad.ir.builder import Builder
@@ -180,6 +181,24 @@ class Reverse:
                 if self.active.active(base) and base not in self.shadows | dict.fromkeys(arriving):
                     self.shadows[base] = self.fresh(base)
 
+    def ahead(self, arriving: Sequence[tuple[Atom, Var]]) -> list[tuple[Atom, Var]]:
+        """Shadows of what a branch with both sweeps in its arms gives: they stand before it.
+
+        Each is a copy of the cotangent, which has the same shape; what arrives besides is left.
+        """
+        left: list[tuple[Atom, Var]] = []
+        for array, shadow in arriving:
+            assert isinstance(array, Var)
+            if id(self.found.owner[array]) in self.plan.scopes and array not in self.shadows:
+                kind, axes = array_type(array), range(array_type(array).ndim)
+                extents = tuple(self.builder.dim(shadow, axis) for axis in axes)
+                made = self.builder.alloc(kind.dtype, extents, None, f"{array.hint}_bar")
+                each_element(self.builder, made, _copier(self.builder, shadow, made))
+                self.shadows[array] = made
+            else:
+                left.append((array, shadow))
+        return left
+
     # -- the sweep
 
     def bar(self, atom: Atom) -> Atom:
@@ -286,7 +305,7 @@ class Reverse:
             self.bars.pop(loop.outs[k], None)
         inits += [self.bar(v) for v in outer]
         inits += [self.shadows.pop(loop.outs[k]) for k in arrays]
-        carry = [_bar_like(builder, init, v) for init, v in zip(
+        carry = [_bar_like(builder, v, init) for init, v in zip(
             inits, [*(names[k] for k in scalars), *outer, *(names[k] for k in arrays)], strict=True
         )]  # fmt: skip
         back = builder.var(INT, "back")
@@ -373,16 +392,17 @@ class Reverse:
                     self.forward(arm)
                 for k, bar in given.items():
                     self.add(arm.results[k], bar)
-                self.block(arm, (), self.arrive(arm, branch.outs, arriving))
-                for base in moved:
-                    if base not in self.shadows:
+                left = self.arrive(arm, branch.outs, arriving)
+                for base in moved:  # one that only the other arm hands on
+                    if base not in self.shadows.keys() | self.plan.moved_in(arm):
                         self.shadows[base] = self.fresh(base)
+                self.block(arm, (), left)
                 results = [self.bar(v) for v in outer] + [self.shadows[base] for base in moved]
             arms.append((body.finish(), results))
         first, second = arms[0][1], arms[1][1]
         keys: list[Var] = [*outer, *moved]
         changed = [k for k in range(len(keys)) if first[k] != second[k]]
-        outs = {k: _bar_like(builder, first[k], keys[k]) for k in changed}
+        outs = {k: _bar_like(builder, keys[k], first[k], second[k]) for k in changed}
         primal = [arm.results if scope else () for arm in (branch.then, branch.orelse)]
         blocks = [
             Block(b.stmts, (*given, *(results[k] for k in changed)))
@@ -423,8 +443,17 @@ class Reverse:
         each_element(self.builder, shadow, lambda index: self.builder.store(shadow, index, zero))
 
 
-def _bar_like(builder: Builder, atom: Atom, primal: Var) -> Var:
-    return builder.var(atom.type, f"{primal.hint}_bar")
+def _copier(builder: Builder, given: Var, made: Var) -> Callable[[tuple[Atom, ...]], None]:
+    return lambda index: builder.store(made, index, builder.load(given, *index))
+
+
+def _bar_like(builder: Builder, primal: Var, *atoms: Atom) -> Var:
+    """What joins cotangents; shadows of several layouts, or of such a name, have none."""
+    kind = atoms[0].type
+    if isinstance(kind, Array) and isinstance(primal.type, Array):
+        if primal.type.layout == "A" or any(atom.type != kind for atom in atoms):
+            kind = replace(kind, layout="A")
+    return builder.var(kind, f"{primal.hint}_bar")
 
 
 def each_element(builder: Builder, array: Var, action: Callable[[tuple[Atom, ...]], None]) -> None:

@@ -6,6 +6,7 @@ comes in has the same one. What `Grow` may change has none.
 
 from collections.abc import Mapping
 
+from srcad.ir.aliases import Memory, memory
 from srcad.ir.nodes import (
     Alloc,
     Atom,
@@ -29,7 +30,6 @@ from srcad.ir.nodes import (
     const,
 )
 from srcad.ir.types import Array
-from srcad.transform.memory import Memory, memory
 
 Shape = tuple[Atom | None, ...]
 

@@ -12,7 +12,7 @@ The passes feed each other, so they run in turn until nothing changes:
 from collections.abc import Callable
 
 from srcad.ir.nodes import Function
-from srcad.transform.checked import checked
+from srcad.transform.checking import checked
 from srcad.transform.checks import checks
 from srcad.transform.elements import elements
 from srcad.transform.invariants import invariants
@@ -28,10 +28,13 @@ MOST_ROUNDS = 6
 def simplify(function: Function) -> Function:
     """The function simplified; simplifying again changes nothing."""
     function = liveness(function)
-    for _ in range(MOST_ROUNDS):
-        before = function
-        for each in PASSES:
-            function = checked(each(function), each.__name__)
-        if function == before:
-            break
+    quiet = 0  # passes in a row that changed nothing
+    for each in PASSES * MOST_ROUNDS:
+        made = each(function)
+        if made == function:
+            quiet += 1
+            if quiet == len(PASSES):
+                break
+        else:
+            quiet, function = 0, checked(made, each.__name__)
     return function

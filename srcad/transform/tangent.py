@@ -29,7 +29,7 @@ from srcad.ir.nodes import (
     const,
 )
 from srcad.ir.trees import Group, Leaf, Tree
-from srcad.ir.types import Array, Layout, is_float
+from srcad.ir.types import Array, Layout, Type, is_float
 from srcad.ir.walk import next_id
 from srcad.transform.activity import activity
 from srcad.transform.facts import facts
@@ -194,7 +194,7 @@ class Tangent:
         for k in places:
             name, init = loop.carried[k]
             first = self.handed(init)
-            more.append((builder.var(first.type, f"{name.hint}_dot"), first))
+            more.append((builder.var(_kind(name, first), f"{name.hint}_dot"), first))
         with builder.block() as body:
             for k, (dot, _) in zip(places, more, strict=True):
                 self.dots[names[k]] = dot
@@ -225,9 +225,16 @@ class Tangent:
             arms.append(body.finish(*arm.results, *kinds))
             self.dots = dict(saved)
         outs = [
-            builder.var(kind.type, f"{branch.outs[k].hint}_dot")
+            builder.var(_kind(branch.outs[k], kind), f"{branch.outs[k].hint}_dot")
             for k, kind in zip(places, kinds, strict=True)
         ]
         builder.add(replace(branch, then=arms[0], orelse=arms[1], outs=(*branch.outs, *outs)))
         for k, out in zip(places, outs, strict=True):
             self.dots[branch.outs[k]] = out
+
+
+def _kind(name: Var, dot: Atom) -> Type:
+    """The type of the tangent of a joined name: of several layouts, like the name."""
+    if isinstance(name.type, Array) and isinstance(dot.type, Array) and name.type.layout == "A":
+        return replace(dot.type, layout="A")
+    return dot.type

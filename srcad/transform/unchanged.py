@@ -8,6 +8,7 @@ not moved on inside the region (ADJOINT section 4).
 
 from dataclasses import dataclass, field
 
+from srcad.ir.aliases import targets
 from srcad.ir.nodes import (
     Atom,
     Block,
@@ -28,7 +29,6 @@ from srcad.transform.affine import Linear
 from srcad.transform.conditions import Conditions
 from srcad.transform.facts import Facts, Place
 from srcad.transform.hits import Hits
-from srcad.transform.memory import targets
 from srcad.transform.shapes import shapes
 
 Shape = tuple[Atom | None, ...]

@@ -6,6 +6,8 @@ from corpus import (
     inplace,
     loops,
     memory,
+    mixed,
+    names,
     scalars,
     second_order,
     traps,
@@ -17,6 +19,18 @@ __all__ = ["ALL", "Program"]
 
 ALL: list[Program] = [
     program
-    for module in (scalars, loops, arrays, inplace, memory, control, traps, second_order, values)
+    for module in (
+        scalars,
+        loops,
+        arrays,
+        inplace,
+        memory,
+        mixed,
+        names,
+        control,
+        traps,
+        second_order,
+        values,
+    )
     for program in module.PROGRAMS
 ]

@@ -220,3 +220,16 @@ def scattered_sums(x, places):
     for k in range(places.size):
         out[places[k]] += x[k] * x[k + 1]
     return out * out
+
+
+def doubles_first(a):
+    a[0] = a[0] * 2.0
+    return a[0] * a[1]
+
+
+@PROGRAMS.add(np.array([0.3, -0.8, 0.5]))
+def element_read_before_the_right_side(x):
+    y = x.copy()
+    y[0] += doubles_first(y)
+    y[1:] += doubles_first(y)
+    return y

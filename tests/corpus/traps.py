@@ -66,6 +66,7 @@ def halves_rounded(x):
     argnums=(0,),
     expect=(1.0 + 2.0 * np.array([2.0 + 0.5 / 9.0, 1.0 + 0.5 / 4.0, 1.0 / 9.0 + 2.0 / 4.0]),),
     kink=True,
+    compiled=True,
 )
 def masked_inverse_square(m, x):
     """The diagonal is infinite before it is zeroed; m is the other factor."""
@@ -183,6 +184,7 @@ def kepler_likelihood(p, times, data):
         np.array([[0.0757768335509756, 0.3863769176547143]]),
         np.array([-0.5637831331934539, -0.5910270836946094]),
     ),
+    compiled=True,
 )
 def tuple_of_matrices(w0, w1, w2, x):
     ws = (w0, w1, w2)
@@ -225,7 +227,7 @@ def infinite_slope_of_zero(x):
     return math.sqrt(0.0 * x)
 
 
-@PROGRAMS.add(np.array([0.0, 2.0]), 0.0, argnums=(0, 1), kink=True, second=False)
+@PROGRAMS.add(np.array([0.0, 2.0]), 0.0, argnums=(0, 1), kink=True, second=False, compiled=True)
 def masked_poles_in_a_loop(x, w):
     """Second derivatives are truly infinite here: w ** 1.5 and w * sqrt(x) at 0."""
     s = 0.0
