@@ -301,3 +301,62 @@ def test_attributes_of_objects_and_classes() -> None:
     assert g(1.0) == 15.0
     model.inner = types.SimpleNamespace(n=1)
     assert g(1.0) == 5.0
+
+
+# -- one name in several places, several names for one thing
+
+
+def test_one_array_under_the_same_name_in_two_functions() -> None:
+    """It is one hidden argument only as long as both names stand for it."""
+
+    def made(w):
+        def helper(x):
+            return x * w[0]
+
+        def bind(new):
+            nonlocal w
+            w = new
+
+        return helper, bind
+
+    w = np.array([2.0])
+    helper, bind = made(w)
+    g = grad(lambda x: helper(x) * w[0])
+    assert g(1.0) == 4.0
+    bind(np.array([5.0]))
+    assert g(1.0) == 10.0
+    w = np.array([3.0])
+    assert g(1.0) == 15.0
+
+
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_either_of_two_names_is_bound_anew(first: str) -> None:
+    a = b = np.array([1.0])
+
+    def f(x):
+        return a[0] * b[0] * x
+
+    g = grad(f)
+    assert g(1.0) == 1.0
+    if first == "a":
+        a = np.array([10.0])
+    else:
+        b = np.array([10.0])
+    assert g(1.0) == 10.0
+    a = b = np.array([3.0])
+    assert g(1.0) == 9.0
+
+
+def test_a_number_is_one_argument_however_often_it_is_read(traced) -> None:
+    lam = 2.0
+
+    def helper(x):
+        return lam * x
+
+    def f(x):
+        return lam * x * lam + helper(x) + lam
+
+    for lam in (3.0, 4.0):  # noqa: B007
+        g = grad(f)
+        assert g(1.0) == lam * lam + lam
+    assert len(g.groups[0].values) <= 2 and len(traced) == 2

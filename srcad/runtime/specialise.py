@@ -142,23 +142,30 @@ def _made_anew(
         raise InternalError(f"the generated module {name} is gone")
     guards = [r for r in found.reads if not r.hidden and not isinstance(r.value, ModuleType)]
     hidden = [r for r in found.reads if r.hidden]
-    numbers = {id(r): _numbers(r, around) for r in (*guards, *hidden)}
-    if all(numbers.values()) and around.digest is not None:
-        others = {k for r in hidden for k in numbers[id(r)][1:]}  # these must stay the same object
-        entry = diskcache.Entry(
-            name,
-            made.entry,
-            tuple(sorted(others.union(around.watched, *(numbers[id(r)] for r in guards)))),
-            tuple(numbers[id(r)][0] for r in hidden),
-            tuple(sorted(written)),
-            python.__name__,
-        )
+    named = {id(r.value) for r in guards}
+    guards += [r for r in hidden if id(r.value) in named]  # one argument for several names
+    numbered = _numbered(guards, hidden, around)
+    if numbered is not None:
+        places = tuple(sorted(written))
+        entry = diskcache.Entry(name, made.entry, *numbered, places, python.__name__)
         return _made(entry, around), entry
     inner = getattr(module, made.entry)
     read = (Place(r.name, r.current(), r.current) for r in guards)
     shaping = tuple(p.kept() for p in (*read, *(around.places[k] for k in around.watched)))
     passed = tuple(Place(r.name, r.current(), r.current) for r in hidden)
     return Made(inner, shaping, passed, written, python.__name__), None
+
+
+def _numbered(
+    guards: list[Read], hidden: list[Read], around: Surroundings
+) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """The numbers of guarded places and of hidden arguments; None if something has no number."""
+    numbers = {id(r): _numbers(r, around) for r in (*guards, *hidden)}
+    if around.digest is None or not all(numbers.values()):
+        return None
+    unclear = (r for r in hidden if len(numbers[id(r)]) > 1)
+    guarded = {k for r in (*guards, *unclear) for k in numbers[id(r)]}
+    return tuple(sorted(guarded.union(around.watched))), tuple(numbers[id(r)][0] for r in hidden)
 
 
 def _numbers(read: Read, around: Surroundings) -> list[int]:

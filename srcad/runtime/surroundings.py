@@ -145,6 +145,7 @@ class _Walk:
         self.parts: list[str] = []
         self.floats: list[str] = []
         self.places: list[Place] = []
+        self.numbers: dict[tuple[int, str], int] = {}
         self.watched: list[int] = []
         self.seen: dict[int, int] = {}
         self.alive: list[object] = []  # so that no id is used twice
@@ -160,8 +161,12 @@ class _Walk:
     def put(self, *parts: object) -> None:
         self.parts += map(str, parts)
 
-    def place(self, name: str, value: object, current: Callable[[], object]) -> None:
-        self.put("place", name)
+    def place(self, name: str, value: object, current: Callable[[], object], where: object) -> None:
+        """Notes what a name stands for in `where`: a namespace, a cell or a container."""
+        number = self.numbers.setdefault((id(where), name), len(self.places))
+        self.put("place", name, number)
+        if number < len(self.places):
+            return  # met before
         self.places.append(Place(name, value, current))
         if type(value) is float:
             self.put("captured float")
@@ -181,7 +186,7 @@ class _Walk:
         self.places.append(Place(f"{name} layout", layout(value), lambda: layout(current())))
         for key, inner in items(value):
             self.visit(key)
-            self.place(label(name, key), inner, partial(item_of, current, key))
+            self.place(label(name, key), inner, partial(item_of, current, key), value)
 
     def again(self, value: object) -> bool:
         """Whether this object was met before; then only its number is noted."""
@@ -291,7 +296,8 @@ class _Walk:
                     self.describable = False
                     continue
             current = partial(getattr, owner, name, MISSING)
-            self.place(name, current(), current)
+            own = getattr(owner, "__dict__", None)
+            self.place(name, current(), current, own if own is space else owner)
 
     def function(self, function: FunctionType) -> None:
         module = str(function.__globals__.get("__name__"))  # `__module__` may be another's
@@ -305,12 +311,12 @@ class _Walk:
         space = function.__globals__
         for name in sorted(names):
             if name in space:
-                self.place(name, space[name], partial(space.get, name, MISSING))
+                self.place(name, space[name], partial(space.get, name, MISSING), space)
             elif hasattr(builtins, name):
                 self.put("no global", name)
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             current = _cell(cell)
-            self.place(name, current(), current)
+            self.place(name, current(), current, cell)
         defaults = _defaults(function)
         for default in defaults:
             self.visit(default)

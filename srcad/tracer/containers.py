@@ -5,6 +5,8 @@ captured namedtuple compiles nothing. What shapes the code is the layout: class 
 """
 
 from collections.abc import Callable
+from functools import partial
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -58,6 +60,22 @@ def item_of(container: Callable[[], object], key: object) -> object:
         return found[key]
     except (LookupError, TypeError):
         return UNSET
+
+
+def one_source(first: object, second: object) -> bool:
+    """Whether two ways to read a value are the same code over the same objects."""
+    match first, second:
+        case partial(), partial():
+            pairs = zip((first.func, *first.args), (second.func, *second.args), strict=False)
+            same = len(first.args) == len(second.args)
+            return same and all(one_source(a, b) for a, b in pairs)
+        case FunctionType(), FunctionType():
+            cells = zip(first.__closure__ or (), second.__closure__ or (), strict=False)
+            return first.__code__ is second.__code__ and all(
+                a.cell_contents is b.cell_contents for a, b in cells
+            )
+        case _:
+            return first is second or type(first) is type(second) is int and first == second
 
 
 def rebuilt(value: object, found: list[Any]) -> Any:

@@ -15,7 +15,7 @@ from srcad.ir.trees import Group, Leaf, Nothing, Tree
 from srcad.ir.types import FLOAT, Array, Layout, Scalar
 from srcad.ir.walk import called, defs, walk
 from srcad.tracer import calls
-from srcad.tracer.containers import item_of, items, label, layout, opens, rebuilt
+from srcad.tracer.containers import item_of, items, label, layout, one_source, opens, rebuilt
 from srcad.tracer.context import Emit
 from srcad.tracer.interpreter import Interpreter
 from srcad.tracer.source import code_of
@@ -54,15 +54,20 @@ class Captures:
         self.reads: list[Read] = []
         self.params: list[Var] = []
         self.arrays: dict[int, Arr] = {}  # by identity
+        self.known: dict[str, list[tuple[Callable[[], object], object, Value]]] = {}
         self.prologue = OpenBlock()  # extents of captured arrays, wherever those are met
 
     def read(self, name: str, value: object, current: Callable[[], object]) -> Value:
-        """What a value from outside is in the trace; it is recorded.
+        """What a value from outside is in the trace; it is recorded once."""
+        for source, before, result in self.known.get(name, ()):
+            if before is value and one_source(source, current):
+                return result
+        result = self.new(name, value, current)
+        self.known.setdefault(name, []).append((current, value, result))
+        return result
 
-        Containers with arrays in them are read item by item.
-        """
-        if isinstance(value, Arr | Num):  # of such a container
-            return value
+    def new(self, name: str, value: object, current: Callable[[], object]) -> Value:
+        """Containers with arrays in them are read item by item."""
         if opens(value):
             self.reads.append(Read(f"{name} layout", layout(value), lambda: layout(current())))
             pairs = items(value)
@@ -78,7 +83,7 @@ class Captures:
         if id(value) not in self.arrays:
             self.reads.append(Read(name, value, current, True))
             self.arrays[id(value)] = self.array(name, array_spec(value))
-        elif name not in {r.name for r in self.reads if r.value is value}:
+        else:
             self.reads.append(Read(name, value, current))  # the two must stay the same
         return self.arrays[id(value)]
 
