@@ -188,6 +188,12 @@ def test_properties_have_no_digest() -> None:
         return x * clock.now
 
     assert surroundings(f).digest is None
+    before = clock.ticks
+    g = grad(f)
+    for _ in range(3):  # each call sees a later time, and ends
+        now = g(1.0)
+        assert now > before
+        before = now
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ object changes its class:
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
+from operator import call
 from typing import Any
 
 import numpy as np
@@ -253,12 +254,15 @@ class Guarded(Program):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         for group in self.groups:
             for current, value in group.guards:
-                if current() is not value and not unchanged(current(), value):
+                now = current()
+                if now is not value and not unchanged(now, value):
                     break
             else:
                 try:
-                    if group.values or kwargs:
-                        return group(*[current() for current in group.values], *args, **kwargs)
+                    if kwargs:
+                        return group(*map(call, group.values), *args, **kwargs)
+                    if group.values:
+                        return group(*map(call, group.values), *args)
                     return group(*args)
                 except Elsewhere:
                     continue
@@ -279,7 +283,7 @@ class Guarded(Program):
         with global_compiler_lock:
             group = Group(self, self.made(kinds), kinds)
         self.groups[:] = [group, *self.groups[: GROUPS - 1]]
-        return self(*args, **kwargs)
+        return group(*map(call, group.values), *args, **kwargs)
 
 
 class Interpreted(Program):
