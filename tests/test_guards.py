@@ -374,3 +374,52 @@ def test_methods_are_read_as_they_are_now() -> None:
     assert np.allclose(slope(x), model.w * 3.0 * x**2)
     model.w = 2.0 * model.w
     assert np.allclose(slope(x), model.w * 3.0 * x**2)
+
+
+def by_new_closures(values) -> list[float]:
+    def penalised(lam):
+        return grad(lambda p: np.sum(p * p) * lam + lam * p[0])
+
+    return [penalised(lam)(np.ones(2))[0] for lam in values]
+
+
+def by_one_derivative(values) -> list[float]:
+    lam = 0.0
+    g = grad(lambda p: np.sum(p * p) * lam + lam * p[0])
+    found = []
+    for lam in values:  # noqa: B007
+        found.append(g(np.ones(2))[0])
+    return found
+
+
+def by_attribute(values) -> list[float]:
+    config = types.SimpleNamespace(lam=0.0)
+    g = grad(lambda p: np.sum(p * p) * config.lam + config.lam * p[0])
+    found = []
+    for config.lam in values:  # noqa: B020
+        found.append(g(np.ones(2))[0])
+    return found
+
+
+def by_pullbacks(values) -> list[float]:
+    def pulled(lam):
+        return vjp(lambda p: np.sum(p * p) * lam + lam * p[0], np.ones(2))
+
+    return [pulled(lam)()[0] for lam in values]
+
+
+@pytest.mark.parametrize("way", [by_new_closures, by_one_derivative, by_attribute, by_pullbacks])
+def test_twenty_values_compile_at_most_twice(way, traced) -> None:
+    """As a constant for the first value, as a hidden argument for all others."""
+    values = [0.5 * k for k in range(1, 21)]
+    with numba.core.event.install_recorder("numba:compile") as compiled:
+        assert way(values) == [3.0 * lam for lam in values]
+    programs = 2 if way is by_pullbacks else 1  # the function itself, and its joint program
+    assert len(traced) == 2 * programs
+    own = {event.data["dispatcher"] for _, event in compiled.buffer}
+    own = {d for d in own if "generated" in d.py_func.__module__}
+    assert len(own) <= 2 * programs
+    again = numba.core.event.install_recorder("numba:compile")
+    with again as later:
+        assert way(values[:5]) == [3.0 * lam for lam in values[:5]]
+    assert not later.buffer and len(traced) == 2 * programs
