@@ -24,10 +24,10 @@ def grad(f: Function | None = None, *, argnums: Argnums = 0) -> Any:
     that is no scalar.
 
     What `f` reads from outside counts as it is at the call: numbers, arrays, attributes, items of
-    containers, defaults. As in Numba, only functions are looked up once, so that calls cost what
-    calls of @njit functions cost: after `module.helper = other`, or an edit of the code or the
-    plain defaults of a function, make the derivative anew. Called from @njit code, a derivative
-    sees edits of the elements of arrays alone.
+    containers, defaults that can be edited. As in Numba, functions and modules are looked up once,
+    so that calls cost what calls of @njit functions cost: after `module.helper = other`, or a
+    change of a function's code or default numbers, make the derivative anew. Called from @njit
+    code, a derivative sees edits of the elements of arrays alone.
 
     >>> grad(lambda x: x * x)(3.0)
     6.0
