@@ -148,7 +148,7 @@ def more_constructors(x):
     return np.asarray(x) * np.arange(4) + np.full_like(x, x[1])
 
 
-@PROGRAMS.add((A, np.array([0.1, -0.2])), np.array([1.0, 2.0, -1.0]), argnums=(0, 1), second=False)
+@PROGRAMS.add((A, np.array([0.1, -0.2])), np.array([1.0, 2.0, -1.0]), argnums=(0, 1))
 def tuple_of_arrays(layer, x):
     w, b = layer
     return np.tanh(w @ x + b)

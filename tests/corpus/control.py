@@ -131,7 +131,7 @@ def int_or_float(x):
     return y * 1.5
 
 
-@PROGRAMS.add(1.5, np.inf, expect=(4.0,), second=False)
+@PROGRAMS.add(1.5, np.inf, expect=(4.0,))
 def untaken_infinite_branch(x, gain):
     y = x * x
     if not np.isinf(gain):

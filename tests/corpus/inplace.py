@@ -178,7 +178,7 @@ def trajectory_rows(x, steps):
     return path[steps] * path[1]
 
 
-@PROGRAMS.add(X, 3, second=False)
+@PROGRAMS.add(X, 3)
 def work_array_in_loop(x, steps):
     s = 0.0
     for k in range(steps):

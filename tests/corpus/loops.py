@@ -205,7 +205,7 @@ def gathered(x, places):
     return s
 
 
-@PROGRAMS.add(np.array([1.1, 0.8]), 5, 0.05, argnums=(0, 2), second=False)
+@PROGRAMS.add(np.array([1.1, 0.8]), 5, 0.05, argnums=(0, 2))
 def runge_kutta(p, steps, dt):
     a, b = 1.0, 0.5
     for _ in range(steps):

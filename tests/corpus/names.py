@@ -346,13 +346,13 @@ def dictionary_of_parts(x):
 # -- derivatives inside
 
 
-@PROGRAMS.add(X, second=False)
+@PROGRAMS.add(X)
 def gradient_of_a_closure(x):
     inner = grad(lambda y: np.sum(y * y * y * x[0]))
     return np.sum(inner(x) * x)
 
 
-@PROGRAMS.add(X, second=False)
+@PROGRAMS.add(X)
 def newton_by_its_gradient(x):
     def f(y, a):
         return y * y * y - a
@@ -363,7 +363,7 @@ def newton_by_its_gradient(x):
     return y * x[0]
 
 
-@PROGRAMS.add(X, second=False)
+@PROGRAMS.add(X)
 def pullback_and_tangent_inside(x):
     pullback = vjp(lambda y: np.sin(y) * y, x)
     given = pullback(x * x)

@@ -173,7 +173,7 @@ def calls(x, y):
     return inner(y) + twice(inner(x, power=3)) + _scaled(x, shift=y) + _compiled_helper(x, y)
 
 
-@PROGRAMS.add((0.5, (2.0, -1.0)), 3.0, argnums=(0, 1), second=False)
+@PROGRAMS.add((0.5, (2.0, -1.0)), 3.0, argnums=(0, 1))
 def tuple_argument(p, x):
     a, (b, c) = p
     return a * x * x + b * x * c
