@@ -6,12 +6,14 @@ in C order. To add a function, write it here and give it a handler in `tracer.nu
 
 from srcad.arrays.products import matrix_matrix, matrix_vector, vector_matrix, vector_vector
 from srcad.arrays.scans import running_product, running_sum
+from srcad.arrays.sorting import sort_into
 
 __all__ = [
     "matrix_matrix",
     "matrix_vector",
     "running_product",
     "running_sum",
+    "sort_into",
     "vector_matrix",
     "vector_vector",
 ]

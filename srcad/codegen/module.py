@@ -25,6 +25,8 @@ from srcad.ir.nodes import (
     Library,
     Load,
     Map,
+    Print,
+    Sealed,
     Stmt,
     Store,
     Var,
@@ -221,8 +223,11 @@ class Printer:
             case Assert(cond=cond):
                 self.line(f"if not {values.above(cond, 3)}:", loc)
                 self.line(f"    raise {self.raised(stmt)}")
-            case Map():
-                raise AssertionError("maps are lowered before code generation")
+            case Print(pieces=pieces):
+                texts = (repr(p) if isinstance(p, str) else values.text(p) for p in pieces)
+                self.line(f"print({', '.join(texts)})", loc)
+            case Map() | Sealed():
+                raise AssertionError("maps and promises are gone before code generation")
             case _:
                 assert_never(stmt)
 

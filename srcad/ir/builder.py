@@ -24,7 +24,9 @@ from srcad.ir.nodes import (
     Load,
     NewAxis,
     Permute,
+    Print,
     Reshape,
+    Sealed,
     Slice,
     Stmt,
     Store,
@@ -145,6 +147,14 @@ class Builder:
     def check(self, cond: Atom, error: str, message: str, *args: Atom) -> None:
         """An Assert."""
         self.add(Assert(cond, error, message, args, self.loc))
+
+    def seal(self, array: Var, what: str, why: str, instead: str) -> None:
+        """A Sealed."""
+        self.add(Sealed(array, what, why, instead, self.loc))
+
+    def prints(self, *pieces: Atom | str) -> None:
+        """A Print."""
+        self.add(Print(pieces, self.loc))
 
 
 def contiguous(item: Index | Slice | NewAxis) -> bool:

@@ -243,7 +243,48 @@ class Assert:
     loc: Loc | None = field(default=None, compare=False)
 
 
-Stmt = Let | Load | Store | Alloc | View | Map | For | While | If | Library | Grow | Assert
+@dataclass(frozen=True, slots=True)
+class Print:
+    """Print `pieces` with spaces between them, as Python's print; a program's own run alone does.
+
+    Derivatives print nothing: their passes drop it.
+    """
+
+    pieces: tuple["Atom | str", ...]
+    loc: Loc | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A promise to be checked: nothing writes from here on what `array` shows.
+
+    It stands where a copy is taken for what Python keeps by reference; `references` checks it,
+    refuses with these texts, and leaves none.
+    """
+
+    array: Var
+    what: str
+    why: str
+    instead: str
+    loc: Loc | None = field(default=None, compare=False)
+
+
+Stmt = (
+    Let
+    | Load
+    | Store
+    | Alloc
+    | View
+    | Map
+    | For
+    | While
+    | If
+    | Library
+    | Grow
+    | Assert
+    | Print
+    | Sealed
+)
 
 
 @dataclass(frozen=True, slots=True)

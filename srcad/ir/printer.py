@@ -18,7 +18,9 @@ from srcad.ir.nodes import (
     Map,
     NewAxis,
     Permute,
+    Print,
     Reshape,
+    Sealed,
     Slice,
     Stmt,
     Store,
@@ -40,7 +42,7 @@ def _lines(block: Block, depth: int) -> list[str]:
     return [line for stmt in block.stmts for line in _stmt(stmt, depth)]
 
 
-def _commas(atoms: tuple[Atom, ...]) -> str:
+def _commas(atoms: tuple[Atom | str, ...]) -> str:
     return ", ".join(map(str, atoms))
 
 
@@ -103,5 +105,9 @@ def _stmt(stmt: Stmt, depth: int) -> list[str]:
             return [f"{pad}grow {array} to {length}"]
         case Assert(cond=cond, error=error, message=message, args=args):
             return [f"{pad}assert {cond} else {error}({message!r}, {_commas(args)})"]
+        case Sealed(array=array):
+            return [f"{pad}sealed {array}"]
+        case Print(pieces=pieces):
+            return [f"{pad}print({_commas(pieces)})"]
         case _:
             assert_never(stmt)

@@ -22,6 +22,8 @@ from srcad.ir.nodes import (
     Load,
     Map,
     NewAxis,
+    Print,
+    Sealed,
     Stmt,
     Store,
     Subscript,
@@ -163,7 +165,7 @@ class Verifier:
                     self.inner(stmt, arm, visible)
                     for result, out in zip(arm.results, outs, strict=True):
                         self.joins(result, out.type, f"result {out}")
-            case Library():
+            case Library() | Print() | Sealed():
                 pass
             case Grow(array=array, length=length):
                 self.ints((length,), "length")

@@ -22,7 +22,9 @@ from srcad.ir.nodes import (
     Map,
     NewAxis,
     Permute,
+    Print,
     Reshape,
+    Sealed,
     Slice,
     Stmt,
     Store,
@@ -44,6 +46,17 @@ def blocks(stmt: Stmt) -> tuple[Block, ...]:
             return ()
 
 
+def map_blocks(stmt: Stmt, change: Callable[[Block], Block]) -> Stmt:
+    """The statement with its blocks changed."""
+    match stmt:
+        case Map(body=body) | For(body=body) | While(body=body):
+            return replace(stmt, body=change(body))
+        case If(then=then, orelse=orelse):
+            return replace(stmt, then=change(then), orelse=change(orelse))
+        case _:
+            return stmt
+
+
 def walk(block: Block) -> Iterator[Stmt]:
     """Every statement, inner ones after the one that holds them."""
     for stmt in block.stmts:
@@ -61,7 +74,7 @@ def defs(stmt: Stmt) -> tuple[Var, ...]:
             return outs
         case While(outs=outs, trips=trips):
             return (*outs, trips)
-        case Store() | Library() | Grow() | Assert():
+        case Store() | Library() | Grow() | Assert() | Print() | Sealed():
             return ()
         case _:
             assert_never(stmt)
@@ -123,6 +136,10 @@ def operands(stmt: Stmt) -> tuple[Atom, ...]:
             return (array, length)
         case Assert(cond=cond, args=args):
             return (cond, *args)
+        case Sealed(array=array):
+            return (array,)
+        case Print(pieces=pieces):
+            return tuple(piece for piece in pieces if not isinstance(piece, str))
         case _:
             assert_never(stmt)
 
@@ -159,7 +176,7 @@ def is_pure(stmt: Stmt) -> bool:
             return True
         case For() | If():
             return all(is_pure(inner) for block in blocks(stmt) for inner in block.stmts)
-        case While() | Store() | Library() | Grow() | Assert():
+        case While() | Store() | Library() | Grow() | Assert() | Print() | Sealed():
             return False
         case _:
             assert_never(stmt)
@@ -286,6 +303,11 @@ class Renamer:
                 return replace(stmt, array=self.var(array), length=self.atom(length))
             case Assert(cond=cond, args=args):
                 return replace(stmt, cond=self.atom(cond), args=self.atoms(args))
+            case Sealed(array=array):
+                return replace(stmt, array=self.var(array))
+            case Print(pieces=pieces):
+                new_pieces = (p if isinstance(p, str) else self.atom(p) for p in pieces)
+                return replace(stmt, pieces=tuple(new_pieces))
             case _:
                 assert_never(stmt)
 

@@ -1,19 +1,19 @@
 """Branches on run-time values: both arms are traced, and the names that differ are joined."""
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from srcad import ops
 from srcad.ir.builder import OpenBlock
 from srcad.ir.nodes import Assert, Atom, Block, Const, If, Var, const
 from srcad.ir.types import BOOL
-from srcad.tracer import joins
+from srcad.tracer import boxes, joins
 from srcad.tracer.flow import RESULT, flag_of
 from srcad.tracer.machine import Machine
-from srcad.tracer.values import UNSET, Num, Value
+from srcad.tracer.values import UNSET, Box, Num, Value
 
 CHOSEN = "__chosen"  # the name that the arms of a conditional expression set
-Names = dict[str, Value]
+Names = dict[str | Box, Value]
 
 
 def statement(machine: Machine, stmt: ast.If) -> None:
@@ -41,57 +41,69 @@ def merge(
     machine: Machine,
     cond: Atom,
     arms: tuple[Callable[[], None], Callable[[], None]],
-    live: Iterable[str] | None,
+    live: Collection[str] | None,
 ) -> None:
     """Both arms, and an If that joins the names that they leave different and that are live."""
     here, builder = machine.here, machine.emit.builder
-    before, loc, mark = dict(here.names), builder.loc, builder.next_id
+    before, loc, mark = machine.state, builder.loc, builder.next_id
     ends: list[Names] = []
     blocks: list[OpenBlock] = []
     dead: list[bool] = []
     for arm in arms:
-        here.names, here.dead = dict(before), False
+        machine.state, here.dead = before, False
         with builder.block() as opened:
             arm()
-        ends.append(here.names)
+        ends.append(machine.state)
         blocks.append(opened)
         dead.append(here.dead)
     builder.loc, here.dead = loc, all(dead)
     if any(dead):
         leaves(machine, cond, blocks, dead)
-        here.names = ends[0 if dead[1] else 1]
+        machine.state = ends[0 if dead[1] else 1]
         return
     names = before | ends[0] | ends[1]
-    wanted = names if live is None else [name for name in names if name in live]
+    inside = [name for name in names if isinstance(name, Box) and name not in before]
+    wanted = [
+        name
+        for name in names
+        if (name in before if isinstance(name, Box) else live is None or name in live)
+    ]
     made = joined(machine, wanted, ends, blocks, mark)
     builder.add(If(cond, made[0], made[1], made[2], loc))
-    here.names = before | {name: UNSET for name in names if name not in before}
-    here.names |= rebuilt(machine, made)
+    unset = {n: UNSET for n in names if n not in before and n not in inside}
+    machine.state = before | unset | {box: names[box] for box in inside}
+    values = rebuilt(machine, made)
+    machine.state |= values
 
 
-Made = tuple[Block, Block, tuple[Var, ...], list[tuple[str, joins.Kind, list[Atom]]]]
+Made = tuple[Block, Block, tuple[Var, ...], list[tuple[str | Box, joins.Kind, list[Atom]]]]
 
 
 def joined(
-    machine: Machine, wanted: Iterable[str], ends: list[Names], blocks: list[OpenBlock], mark: int
+    machine: Machine,
+    wanted: Iterable[str | Box],
+    ends: list[Names],
+    blocks: list[OpenBlock],
+    mark: int,
 ) -> Made:
     """The arms with their results, the joined variables, and each name's kind and atoms."""
     emit = machine.emit
     results: tuple[list[Atom], list[Atom]] = ([], [])
     outs: list[Var] = []
-    kinds: list[tuple[str, joins.Kind, list[Atom]]] = []
+    kinds: list[tuple[str | Box, joins.Kind, list[Atom]]] = []
     for name in wanted:
         unset = joins.FREE if name == RESULT else UNSET
         pair = [end.get(name, UNSET) for end in ends]
         pair = [unset if value is UNSET else value for value in pair]
-        kind = joins.seen_from(emit, joins.branch_kind(emit, name, *pair), mark)
+        kind = joins.seen_from(emit, _kind(machine, name, pair, ends), mark)
+        hint = name.hint if isinstance(name, Box) else name
         sides = []
         for value, block in zip(pair, blocks, strict=True):
             emit.builder.open.append(block)
             sides.append(joins.leaves(emit, value, kind))
             emit.builder.open.pop()
         atoms: list[Atom] = []
-        for first, second, out in zip(*sides, joins.fresh(emit, kind, name), strict=True):
+        for first, second, out in zip(*sides, joins.fresh(emit, kind, hint), strict=True):
             if first == second:
                 atoms.append(first)
                 continue
@@ -103,6 +115,19 @@ def joined(
         kinds.append((name, kind, atoms))
     then, orelse = (b.finish(*r) for b, r in zip(blocks, results, strict=True))
     return then, orelse, tuple(outs), kinds
+
+
+def _kind(machine: Machine, name: str | Box, pair: list[Value], ends: list[Names]) -> joins.Kind:
+    """The kind of a name or box; boxes that differ are held with their content."""
+    emit = machine.emit
+    if joins.identical(*pair):
+        return joins.Known(pair[0])
+    for k, end in enumerate(ends):
+        emit.heap = {box: value for box, value in end.items() if isinstance(box, Box)}
+        pair[k] = joins.held(emit, pair[k])
+    if isinstance(name, Box):
+        return boxes.agree(emit, name, *pair)
+    return joins.branch_kind(emit, name, *pair)
 
 
 def rebuilt(machine: Machine, made: Made) -> Names:
@@ -136,6 +161,8 @@ def logic(machine: Machine, is_and: bool, nodes: list[ast.expr]) -> Value:
         return first
     if isinstance(first, bool):
         return logic(machine, is_and, nodes[1:]) if first == is_and else first
+    if any(isinstance(part, ast.NamedExpr) for node in nodes[1:] for part in ast.walk(node)):
+        return _naming(machine, is_and, first, nodes[1:])
     builder = machine.emit.builder
     with builder.block() as rest:
         more = machine.emit.atom(machine.truth(logic(machine, is_and, nodes[1:])))
@@ -146,6 +173,19 @@ def logic(machine: Machine, is_and: bool, nodes: list[ast.expr]) -> Value:
     arms = (going, known) if is_and else (known, going)
     builder.add(If(first.atom, arms[0], arms[1], (out,), builder.loc))
     return Num(out)
+
+
+def _naming(machine: Machine, is_and: bool, first: Num, nodes: list[ast.expr]) -> Value:
+    """`and`, `or` whose later operands set names by `:=`."""
+
+    def rest() -> None:
+        machine.here.names[CHOSEN] = machine.truth(logic(machine, is_and, nodes))
+
+    def stop() -> None:
+        machine.here.names[CHOSEN] = not is_and
+
+    merge(machine, first.atom, (rest, stop) if is_and else (stop, rest), None)
+    return machine.usable(machine.here.names.pop(CHOSEN))
 
 
 def conditional(machine: Machine, node: ast.IfExp) -> Value:
@@ -160,5 +200,5 @@ def conditional(machine: Machine, node: ast.IfExp) -> Value:
 
         return run
 
-    merge(machine, cond.atom, (arm(node.body), arm(node.orelse)), {CHOSEN, *machine.here.names})
+    merge(machine, cond.atom, (arm(node.body), arm(node.orelse)), None)
     return machine.usable(machine.here.names.pop(CHOSEN))

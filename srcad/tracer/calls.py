@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import FunctionType, MethodType
 from typing import Any
 
+from srcad.tracer import declared
 from srcad.tracer.flow import RESULT, RETURNED
 from srcad.tracer.machine import Frame, Function, Machine
 from srcad.tracer.source import Code, code_of
@@ -33,6 +34,7 @@ def run(machine: Machine, code: Code, outer: Frame | None, names: Names) -> Valu
     machine.frame = Frame(code, outer)
     machine.frame.names = dict(names)
     machine.depth += 1
+    path, machine.emit.path = machine.emit.path, (*machine.emit.path, loc)
     try:
         if isinstance(code.node, ast.Lambda):
             return machine.expr(code.node.body)
@@ -42,6 +44,7 @@ def run(machine: Machine, code: Code, outer: Frame | None, names: Names) -> Valu
         if saved is not None and machine.frame.dead:
             saved.dead = True
         machine.depth -= 1
+        machine.emit.path = path
         machine.frame, machine.emit.builder.loc = saved, loc
 
 
@@ -73,7 +76,13 @@ def call(machine: Machine, function: Value, args: list[Value], kwargs: Names) ->
     target: Any = getattr(function, "py_func", function)
     if isinstance(target, FunctionType):
         code = code_of(target)
-        return run(machine, code, None, bind(machine, code, args, kwargs, defaults_of(target)))
+        names = bind(machine, code, args, kwargs, defaults_of(target))
+        if declared.is_declared(function):
+            passed = [machine.plain(names[p]) for p in code.parameters]
+            converted, wanted = declared.converted(machine, function, passed)
+            names = dict(zip(code.parameters, converted, strict=True))
+            return declared.as_declared(machine, run(machine, code, None, names), wanted)
+        return run(machine, code, None, names)
     if isinstance(function, type) and hasattr(function, "_fields"):
         return function(*args, **kwargs)  # a namedtuple
     name = getattr(function, "__name__", type(function).__name__)

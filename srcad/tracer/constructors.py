@@ -10,7 +10,7 @@ from srcad.errors import Problem, ShapeError
 from srcad.ir.nodes import Atom, Const, Reshape, array_type, const
 from srcad.ir.types import FLOATS
 from srcad.tracer import arithmetic, elementwise, indexing, scalars
-from srcad.tracer.values import Arr, Emit, Num, Value
+from srcad.tracer.values import RESHAPED, Arr, Emit, Num, Value
 
 Extents = tuple[Atom, ...]
 
@@ -290,7 +290,7 @@ def doubtful_copy(emit: Emit, given: Arr) -> Arr:
                 "copy it first: `x.copy().reshape(...)`",
             )
     made = elementwise.copy(emit, given)
-    memory.frozen |= {root, made.var}
+    memory.frozen |= {root: RESHAPED, made.var: RESHAPED}
     return made
 
 

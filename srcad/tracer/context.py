@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from srcad.ir.nodes import Atom
-from srcad.tracer import arithmetic, indexing, methods, scalars, values
+from srcad.tracer import arithmetic, boxes, indexing, methods, scalars, values
 from srcad.tracer.values import Arr, Num, Value
 
 
@@ -32,6 +32,11 @@ class Emit(values.Emit):
 
     def arithmetic(self, name: str, left: Value, right: Value) -> Value:
         return arithmetic.arithmetic(self, name, left, right)
+
+    # -- lists
+
+    def rows(self, content: Value, item: object) -> list[Atom]:
+        return list(boxes.rows(self, content, item))  # type: ignore[arg-type]
 
     # -- arrays
 

@@ -15,7 +15,7 @@ from srcad.ir.nodes import Atom, Function, Var
 from srcad.ir.trees import Group, Leaf, Nothing, Tree
 from srcad.ir.types import Array
 from srcad.ir.walk import free, inline
-from srcad.tracer import calls, elementwise, joins, scalars
+from srcad.tracer import boxes, calls, elementwise, joins, scalars
 from srcad.tracer.machine import Function as Traced
 from srcad.tracer.machine import Machine
 from srcad.tracer.source import code_of
@@ -152,7 +152,14 @@ def separate(machine: Machine, inner: Value, args: tuple[Value, ...]) -> Functio
     try:
         params: list[Var] = []
         pairs = [parameter(machine, f"x_{k}", value, params) for k, value in enumerate(args)]
+        heap = dict(machine.emit.heap)
         result = machine.call(inner, [value for value, _ in pairs], {})
+        if any(machine.emit.heap[box] is not content for box, content in heap.items()):
+            machine.emit.fail(
+                "a differentiated function changes a list or dictionary from outside",
+                instead="make the list inside the function",
+            )
+        result = boxes.given(machine.emit, result)
         results: list[Atom] = []
         gives = tree_of(machine, result, results)
         body = builder.finish(*results)

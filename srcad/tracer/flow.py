@@ -8,6 +8,7 @@ are carried out. A loop that may be left has the names of the flags that end it 
 """
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 RESULT, RETURNED, SITE = "__result", "__returned", "__site"
@@ -64,6 +65,7 @@ class _Flow:
 
     def block(self, stmts: list[ast.stmt], loop: str) -> tuple[list[ast.stmt], Exits]:
         done: list[ast.stmt] = []
+        stmts = list(opened(stmts))
         for k, stmt in enumerate(stmts):
             new, exits = self.stmt(stmt, loop)
             rest = stmts[k + 1 :]
@@ -161,6 +163,16 @@ class _Flow:
         if self.sites and not outer:
             new.append(self.returned(stmt))
         return new, Exits(outward)
+
+
+def opened(stmts: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements with the bodies of `with` behind an empty one, which says what is entered."""
+    for stmt in stmts:
+        if isinstance(stmt, ast.With):
+            yield ast.copy_location(ast.With(stmt.items, []), stmt)
+            yield from opened(stmt.body)
+        else:
+            yield stmt
 
 
 def assigned(stmts: list[ast.stmt]) -> list[str]:

@@ -242,6 +242,12 @@ def getitem(emit: Emit, array: Arr, key: Value) -> Value:
     return found if isinstance(found, Arr) else scalars.load(emit, array, found)
 
 
+def row(emit: Emit, array: Arr, at: Atom) -> Arr:
+    """`array[at]` of an array of more dimensions, at an index that is in range."""
+    whole = tuple(Slice(ZERO, n, ONE) for n in array.shape[1:])
+    return viewed(emit, array, Subscript((Index(at), *whole)), array.shape[1:])
+
+
 def permuted(emit: Emit, array: Arr, axes: tuple[int, ...]) -> Arr:
     """Axis k of the view is axis axes[k] of the array."""
     if axes == tuple(range(len(axes))):
@@ -264,11 +270,7 @@ def writable(emit: Emit, array: Arr) -> None:
     memory = emit.memory
     root = memory.root(array.var)
     if root in memory.frozen:
-        emit.fail(
-            "this array is written to after it was reshaped",
-            "its memory layout is not known to be C, so NumPy may have copied it or not",
-            "copy it first: `y = x.copy().reshape(...)`",
-        )
+        emit.fail(*memory.frozen[root])
     memory.writes.append((root, tuple(emit.builder.open)))
 
 

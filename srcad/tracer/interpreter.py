@@ -14,21 +14,24 @@ from srcad.errors import SrcadError, UnsupportedSyntax
 from srcad.ir.marks import Derive
 from srcad.ir.nodes import Var
 from srcad.tracer import (
+    boxes,
     branches,
     calls,
+    comprehensions,
     derivatives,
     iteration,
     loops,
     methods,
     numpy_calls,
     raising,
+    refused,
     tuples,
 )
 from srcad.tracer.context import Emit
 from srcad.tracer.flow import assigned
 from srcad.tracer.joins import FREE
 from srcad.tracer.machine import Frame, Function, Machine, Outside, Unroll
-from srcad.tracer.values import UNSET, Arr, Num, Option, Value
+from srcad.tracer.values import UNSET, Arr, Box, Grown, Num, Option, Retrace, Value
 
 BINARY = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.FloorDiv: "floordiv",
@@ -58,12 +61,18 @@ class Interpreter(Machine):
     # -- calls
 
     def call(self, function: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        if function is print and not kwargs:
+            raising.printed(self, [self.plain(arg) for arg in args])
+            return None
+        if isinstance(function, boxes.Method):
+            return boxes.call(self.emit, function, [self.plain(arg) for arg in args], kwargs)
         if isinstance(function, methods.Method):
             return self.known(function.function, [function.array, *args], kwargs)
         meaning = numpy_calls.lookup(function)
         if meaning is not None:
             return self.known(meaning, args, kwargs)
         if isinstance(function, derivatives.KINDS) or hasattr(function, "__srcad__"):
+            args = [boxes.opened(self.emit, arg) for arg in args]
             return derivatives.call(self, function, args, kwargs)
         return calls.call(self, function, args, kwargs)
 
@@ -71,8 +80,10 @@ class Interpreter(Machine):
         self, meaning: numpy_calls.Handler, args: list[Value], kwargs: dict[str, Value]
     ) -> Value:
         """A call whose meaning is in a table; arguments that it does not take are refused."""
-        given = [self.plain(arg) for arg in args]
-        named = {name: self.plain(arg) for name, arg in kwargs.items()}
+        if meaning is numpy_calls.length and len(args) == 1 and isinstance(args[0], Box):
+            return boxes.length(self.emit, args[0])
+        given = [boxes.opened(self.emit, self.plain(arg)) for arg in args]
+        named = {n: boxes.opened(self.emit, self.plain(arg)) for n, arg in kwargs.items()}
         try:
             inspect.signature(meaning).bind(self.emit, *given, **named)
         except TypeError as error:
@@ -92,13 +103,27 @@ class Interpreter(Machine):
             value = self.usable(self.expr(keyword.value))
             if keyword.arg is not None:
                 kwargs[keyword.arg] = value
-            elif isinstance(value, dict):
-                kwargs |= value
+            elif isinstance(inner := boxes.content(self.emit, value), dict):
+                kwargs |= inner
             else:
                 self.refuse(node, "only a dictionary can be spread into keywords")
         self.place(node)
+        if function is list or function is sorted:
+            return comprehensions.listed(self, function is sorted, args, kwargs)
+        if function is tuple and len(args) == 1 and not isinstance(args[0], tuple):
+            return self.as_tuple(args[0])
         built = iteration.built_in(function, args, kwargs)
         return self.call(function, args, kwargs) if built is None else built.result
+
+    def as_tuple(self, value: Value) -> Value:
+        """tuple(items): of a list that grows a copy, which may not be changed."""
+        items = iteration.sequence(self.emit, value, self.subscript)
+        if items is not None and isinstance(items.count, int):
+            return tuple(items.item(k) for k in range(items.count))
+        made = comprehensions.listed(self, False, [value], {})
+        assert isinstance(made, Box)
+        made.fixed = "it is a tuple"
+        return made
 
     def define(self, node: ast.FunctionDef | ast.Lambda) -> Function:
         code = self.here.code.inner(node)
@@ -121,7 +146,7 @@ class Interpreter(Machine):
             except UnsupportedSyntax as error:
                 self.note(error)
                 self.here.names |= dict.fromkeys(assigned([stmt]), FREE)
-            except (SrcadError, Unroll):
+            except (SrcadError, Unroll, Retrace):
                 raise
             except Exception:
                 if not self.problems:  # else what failed may be a consequence
@@ -157,10 +182,33 @@ class Interpreter(Machine):
                 raising.check(self, cond, "AssertionError", text)
             case ast.Raise():
                 raising.statement(self, stmt)
+            case ast.Delete(targets=targets):
+                for target in targets:
+                    self.delete(target)
+            case ast.With(items=items):
+                self.entered(stmt, items)
             case ast.Pass():
                 pass
             case _:
-                self.refuse(stmt)
+                refused.statement(self, stmt)
+
+    def delete(self, target: ast.expr) -> None:
+        """`del name`: the name has no value from here on."""
+        if not isinstance(target, ast.Name):
+            self.refuse(target, "only names can be deleted", "leave it, or use another name")
+        self.name(target.id)
+        self.here.names[target.id] = UNSET
+
+    def entered(self, stmt: ast.With, items: list[ast.withitem]) -> None:
+        """`with np.errstate(...)` changes warnings only, and generated code gives none."""
+        for item in items:
+            match item:
+                case ast.withitem(context_expr=ast.Call(func=func), optional_vars=None):
+                    if self.expr(func) is np.errstate:
+                        continue
+                case _:
+                    pass
+            self.refuse(stmt, "only `np.errstate` can be entered", "call what it does directly")
 
     def assign(self, target: ast.expr, new: Value) -> None:
         match target:
@@ -170,7 +218,11 @@ class Interpreter(Machine):
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
                 self.spread(target, parts, self.plain(new))
             case ast.Subscript(value=value, slice=key):
-                array = self.written(target, self.used(value))
+                container = self.used(value)
+                if isinstance(container, Box):
+                    boxes.store(self.emit, container, self.used(key), self.usable(new))
+                    return
+                array = self.written(target, container)
                 self.emit.setitem(array, self.used(key), self.plain(new))
             case _:
                 self.refuse(target)
@@ -224,20 +276,39 @@ class Interpreter(Machine):
         if op is None:
             self.refuse(target, instead="write it as an assignment")
         if isinstance(target, ast.Subscript):
-            array = self.written(target, self.used(target.value))
+            container = self.used(target.value)
+            if isinstance(container, Box):
+                self.augmented_item(container, self.used(target.slice), op, value)
+                return
+            array = self.written(target, container)
             self.emit.augmented(array, self.used(target.slice), op, lambda: self.used(value))
             return
         if not isinstance(target, ast.Name):
             self.refuse(target)
         before = self.plain(self.name(target.id))
-        if isinstance(before, Arr) and before.shape:  # in place: every other name sees it
+        if isinstance(before, Box) and op == "add":
+            boxes.extend(self.emit, before, self.used(value))
+        elif isinstance(before, Arr) and before.shape:  # in place: every other name sees it
             self.emit.augmented(before, Ellipsis, op, lambda: self.used(value))
         else:
             self.assign(target, self.binary(op, before, self.used(value)))
 
+    def augmented_item(self, box: Box, key: Value, op: str, value: ast.expr) -> None:
+        """`items[key] op= value`; an array in a list is changed in place."""
+        content = self.emit.heap[box]
+        if isinstance(content, Grown):
+            key = Num(boxes.index(self.emit, content, key))
+        before = self.plain(self.subscript(box, key))
+        if isinstance(before, Arr) and before.shape:
+            self.emit.augmented(before, Ellipsis, op, lambda: self.used(value))
+        else:
+            boxes.store(self.emit, box, key, self.binary(op, before, self.used(value)))
+
     # -- expressions
 
     def binary(self, op: str, left: Value, right: Value) -> Value:
+        if isinstance(left, Box) or isinstance(right, Box):
+            return comprehensions.combined(self, op, left, right)
         if isinstance(left, Num | Arr) or isinstance(right, Num | Arr):
             return self.emit.arithmetic(op, left, right)
         try:
@@ -277,8 +348,12 @@ class Interpreter(Machine):
                 return value
             case ast.Name(id=name):
                 return self.name(name)
-            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            case ast.Tuple(elts=parts):
                 return tuple(self.items(parts))
+            case ast.List(elts=parts):
+                items = tuple(self.items(parts))
+                self.place(node)
+                return boxes.make_list(self.emit, items)
             case ast.BinOp(left=left, op=op, right=right):
                 return self.binary_node(node, left, op, right)
             case ast.UnaryOp(op=op, operand=operand):
@@ -300,15 +375,16 @@ class Interpreter(Machine):
                 return slice(*bounds)
             case ast.Lambda():
                 return self.define(node)
+            case ast.NamedExpr(target=target, value=value):
+                new = self.usable(self.expr(value))
+                self.assign(target, new)
+                return new
             case ast.Dict(keys=keys, values=values):
-                return {self.key(k): self.expr(v) for k, v in zip(keys, values, strict=True)}
-            case (
-                ast.ListComp(elt=elt, generators=[one])
-                | ast.GeneratorExp(elt=elt, generators=[one])
-            ):
-                return self.comprehension(node, elt, one)
+                return self.emit.boxed(self.entries(keys, values))
+            case ast.ListComp() | ast.GeneratorExp() | ast.DictComp():
+                return comprehensions.run(self, node)
             case _:
-                self.refuse(node)
+                refused.expression(self, node)
 
     def items(self, parts: list[ast.expr]) -> list[Value]:
         found: list[Value] = []
@@ -319,27 +395,25 @@ class Interpreter(Machine):
                 found.append(self.usable(self.expr(part)))
         return found
 
-    def key(self, node: ast.expr | None) -> Any:
-        found = None if node is None else self.expr(node)
+    def entries(self, keys: list[ast.expr | None], values: list[ast.expr]) -> dict[Any, Value]:
+        """What a dictionary display holds; `**other` is spread."""
+        found: dict[Any, Value] = {}
+        for key, node in zip(keys, values, strict=True):
+            value = self.usable(self.expr(node))
+            inner = boxes.content(self.emit, value)
+            if key is not None:
+                found[self.key(key)] = value
+            elif isinstance(inner, dict):
+                found |= inner
+            else:
+                self.refuse(node, "only a dictionary can be spread into a dictionary")
+        return found
+
+    def key(self, node: ast.expr) -> Any:
+        found = self.expr(node)
         if not isinstance(found, str | int):
             self.emit.fail("the keys of a dictionary must be known strings or integers")
         return found
-
-    def comprehension(self, node: ast.expr, elt: ast.expr, one: ast.comprehension) -> Value:
-        """A list over something of known length: it is run while tracing."""
-        over = self.used(one.iter)
-        items = iteration.sequence(self.emit, over, self.subscript)
-        if items is None or not isinstance(items.count, int) or one.ifs or one.is_async:
-            self.refuse(
-                node, "only a list over a tuple or a known range is known while tracing",
-                "write a loop into an array",
-            )  # fmt: skip
-        before, found = dict(self.here.names), []
-        for k in range(items.count):
-            self.assign(one.target, items.item(k))
-            found.append(self.expr(elt))
-        self.here.names = before
-        return tuple(found)
 
     def binary_node(
         self, node: ast.BinOp, left: ast.expr, op: ast.operator, right: ast.expr
@@ -381,7 +455,7 @@ class Interpreter(Machine):
     def compared(self, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Value:
         if isinstance(op, ast.Is | ast.IsNot):
             return self.same(left, right, isinstance(op, ast.Is))
-        first, second = self.plain(left), self.plain(right)
+        first, second = (boxes.opened(self.emit, self.plain(v)) for v in (left, right))
         if isinstance(op, ast.In | ast.NotIn) and not isinstance(first, Num | Arr):
             if isinstance(second, tuple | list | dict | str | set | frozenset):
                 return (first in second) is isinstance(op, ast.In)
@@ -399,6 +473,9 @@ class Interpreter(Machine):
     def attribute(self, value: Value, attr: str) -> Value:
         if isinstance(value, Arr | Num):
             return self.emit.attribute(value, attr)
+        if isinstance(value, Box) and attr in boxes.methods(self.emit, value):
+            return boxes.Method(value, attr)
+        value = boxes.content(self.emit, value)
         if isinstance(value, derivatives.KINDS):
             return derivatives.attribute(self, value, attr)
         if isinstance(value, dict) and attr in ("items", "keys", "values"):
@@ -413,6 +490,13 @@ class Interpreter(Machine):
         return self.outside(attr, found, lambda: getattr(value, attr, UNSET))
 
     def subscript(self, value: Value, key: Value) -> Value:
+        if isinstance(value, Box):
+            content = self.emit.heap[value]
+            if isinstance(key, slice):
+                return boxes.sliced(self.emit, value, key)
+            if isinstance(content, Grown):
+                return boxes.take(self.emit, content, boxes.index(self.emit, content, key))
+            return self.subscript(content, key)
         if isinstance(value, Arr):
             return self.emit.getitem(value, key)
         if isinstance(value, tuple | list | dict):

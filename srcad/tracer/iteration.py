@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from srcad import ops
 from srcad.ir.nodes import Atom, Const, Var, const
 from srcad.tracer import scalars
 from srcad.tracer.context import Emit
-from srcad.tracer.values import Arr, Num, Value
+from srcad.tracer.values import Arr, Box, Grown, Num, Value
 
 Index = int | Var
 
@@ -44,6 +46,14 @@ class Backwards:
 
 
 @dataclass(frozen=True)
+class Indices:
+    """np.ndindex(*shape); with `array`, np.ndenumerate of it."""
+
+    shape: tuple[Value, ...]
+    array: Arr | None = None
+
+
+@dataclass(frozen=True)
 class Given:
     """Something whose call gives a result that is known already."""
 
@@ -66,18 +76,27 @@ def built_in(function: Value, args: list[Value], kwargs: dict[str, Value]) -> Gi
     """What a call of range, enumerate, zip and the like gives; None for other functions."""
     if isinstance(function, Given) and not args:
         return function
-    if function is range and len(args) in (1, 2, 3) and not kwargs:
+    if (function is range or _is_prange(function)) and len(args) in (1, 2, 3) and not kwargs:
         start, stop = (0, args[0]) if len(args) == 1 else (args[0], args[1])
         return Given(Range(start, stop, args[2] if len(args) == 3 else 1))
+    if function is np.ndindex and args and not kwargs:
+        only = args[0]
+        return Given(Indices(tuple(only) if isinstance(only, tuple | list) else tuple(args)))
+    if function is np.ndenumerate and len(args) == 1 and isinstance(args[0], Arr):
+        return Given(Indices(tuple(map(scalars.number, args[0].shape)), args[0]))
     if function is enumerate and args:
         return Given(Enumerated(args[0], args[1] if len(args) > 1 else kwargs.get("start", 0)))
     if function is zip:
         return Given(Zipped(tuple(args)))
     if function is reversed and len(args) == 1:
         return Given(Backwards(args[0]))
-    if (function is tuple or function is list) and len(args) == 1:
-        return Given(tuple(args[0])) if isinstance(args[0], tuple | list) else None
     return None
+
+
+def _is_prange(function: Value) -> bool:
+    """Whether it is Numba's prange: here an ordinary range, its results depend on no order."""
+    module = getattr(function, "__module__", None) or ""
+    return getattr(function, "__name__", "") == "prange" and module.split(".")[0] == "numba"
 
 
 def number(index: Index, weak: bool = True) -> Value:
@@ -93,11 +112,23 @@ def sequence(emit: Emit, over: Value, pick: Callable[[Value, Value], Value]) -> 
             emit.fail("a loop over an array of 0 dimensions")
         case Arr(shape=shape):
             return Sequence(_count(shape[0]), lambda i: emit.getitem(over, number(i, False)))
+        case Box():
+            content = emit.heap[over]
+            if isinstance(content, Grown):
+                return Sequence(_known(content.count), lambda i: pick(over, number(i)))
+            if isinstance(content, dict):
+                return sequence(emit, content, pick)
+            return Sequence(len(content), lambda i: pick(over, number(i)))  # type: ignore[arg-type]
         case tuple() | list():
             return Sequence(len(over), lambda i: pick(over, number(i)))
         case dict():
             keys = tuple(over)
             return Sequence(len(keys), lambda i: pick(keys, number(i)))
+        case Indices(shape=shape, array=array):
+            one = _indices(emit, shape)
+            if array is None:
+                return one
+            return Sequence(one.count, lambda i: ((at := one.item(i)), emit.getitem(array, at)))
         case Enumerated(over=inner, start=start):
             found = sequence(emit, inner, pick)
             if found is None:
@@ -115,6 +146,28 @@ def sequence(emit: Emit, over: Value, pick: Callable[[Value, Value], Value]) -> 
             return None if forwards is None else _reversed(emit, forwards)
         case _:
             return None
+
+
+def _indices(emit: Emit, shape: tuple[Value, ...]) -> Sequence:
+    """The indices of an array in C order, counted as one."""
+    total: Value = 1
+    for extent in shape:
+        total = _arithmetic(emit, "mul", total, extent)
+
+    def item(index: Index) -> Value:
+        digits: list[Value] = []
+        left = number(index)
+        for extent in reversed(shape[1:]):
+            digits.append(emit.op("mod", left, extent))
+            left = emit.op("floordiv", left, extent)
+        return (left, *reversed(digits))
+
+    return Sequence(total if isinstance(total, int) else scalars.to_atom(emit, total), item)
+
+
+def _known(count: Value) -> int | Atom:
+    assert isinstance(count, int | Num)
+    return count.atom if isinstance(count, Num) else count
 
 
 def _count(extent: Atom) -> int | Atom:

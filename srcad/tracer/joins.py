@@ -15,7 +15,20 @@ import numpy as np
 from srcad.ir import types
 from srcad.ir.nodes import Atom, Const, Var, array_type, const
 from srcad.tracer import scalars
-from srcad.tracer.values import UNSET, Arr, Emit, Num, Option, Unset, Useless, Value
+from srcad.tracer.values import (
+    RESHAPED,
+    UNSET,
+    Arr,
+    Box,
+    Emit,
+    Grown,
+    Held,
+    Num,
+    Option,
+    Unset,
+    Useless,
+    Value,
+)
 
 FREE = Unset()  # what an unset name is where nobody can read it: any number stands for it
 
@@ -62,7 +75,38 @@ class Perhaps:
     absent: Value
 
 
-Kind = Number | Array | Items | Known | Perhaps | Useless
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """A dictionary with these keys."""
+
+    keys: tuple[Any, ...]
+    items: tuple["Kind", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A growing list: the same buffers on all paths, the count may differ."""
+
+    item: "Kind"
+    buffers: tuple[Var, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A list whose buffers are different arrays on the paths; each is handed on at its length."""
+
+    item: "Kind"
+
+
+@dataclass(frozen=True, slots=True)
+class Boxed:
+    """A list or dictionary that is another one on the paths; `content` is what is in it."""
+
+    content: "Kind"
+
+
+Kind = Number | Array | Items | Known | Perhaps | Useless | Keyed | Filled | Rows | Boxed
+WHICH_LIST = "which list or dictionary is meant depends on the run"
 
 
 def is_number(value: Value) -> bool:
@@ -79,6 +123,14 @@ def kind_of(emit: Emit, value: Value) -> Kind:
         case tuple() | list():
             cls = type(value) if hasattr(value, "_fields") else None
             return Items(tuple(kind_of(emit, item) for item in value), cls)
+        case dict():
+            return Keyed(tuple(value), tuple(kind_of(emit, item) for item in value.values()))
+        case Grown(item=item, buffers=buffers):
+            return Filled(item, buffers)  # type: ignore[arg-type]
+        case Box():
+            return Boxed(kind_of(emit, emit.heap[value]))
+        case Held(content=content):
+            return Boxed(kind_of(emit, content))
         case None | Unset():
             return Perhaps(None, value)
         case Option(value=inner, absent=absent):
@@ -98,6 +150,13 @@ def identical(first: Value, second: Value) -> bool:
             return x == y
         case (tuple() | list(), tuple() | list()):
             return len(first) == len(second) and all(map(identical, first, second))
+        case (dict(), dict()):
+            values = first.values(), second.values()
+            return tuple(first) == tuple(second) and all(map(identical, *values))
+        case (Grown(), Grown()):
+            return first.buffers == second.buffers and identical(first.count, second.count)
+        case (Held(), Held()):
+            return first.box is second.box
     if type(first) is not type(second):
         return False
     try:
@@ -113,7 +172,7 @@ def identical(first: Value, second: Value) -> bool:
 def branch_kind(emit: Emit, name: str, first: Value, second: Value) -> Kind:
     """The kind of a name that two arms leave."""
     if identical(first, second):
-        return Known(first)
+        return Known(first.box if isinstance(first, Held) else first)
     if isinstance(first, tuple | list) and isinstance(second, tuple | list):
         if len(first) == len(second) and _class(first) is _class(second):
             pairs = zip(first, second, strict=True)
@@ -144,8 +203,100 @@ def unify(name: str, first: Kind, second: Kind) -> Kind:
             return Array(both, tuple(x if x == y else None for x, y in zip(m, n, strict=True)))
         case (Items(items=a, cls=c), Items(items=b, cls=d)) if len(a) == len(b) and c is d:
             return Items(tuple(unify(name, x, y) for x, y in zip(a, b, strict=True)), c)
+        case (Keyed(keys=k), Keyed(keys=m)) if k == m:
+            pairs = zip(first.items, second.items, strict=True)
+            return Keyed(k, tuple(unify(name, x, y) for x, y in pairs))
+        case (Boxed(content=a), Boxed(content=b)):
+            return _boxed(name, a, b)
         case _:
             return _useless(name, first, second)
+
+
+def _boxed(name: str, first: Kind, second: Kind) -> Kind:
+    """Two lists of one length stay known; else they become arrays of a length of the run."""
+    match first, second:
+        case (Items(items=a), Items(items=b)) if len(a) == len(b):
+            return Boxed(unify(name, first, second))
+        case (Items() | Filled() | Rows(), Items() | Filled() | Rows()):
+            kinds = [kind for kind in (item_kind(name, first), item_kind(name, second)) if kind]
+            if not kinds:
+                return _useless(name, first, second)
+            item = kinds[0] if len(kinds) == 1 else unify(name, *kinds)
+            return Boxed(Rows(item)) if leafable(item) else _useless(name, first, second)
+        case (Keyed(), Keyed()):
+            both = unify(name, first, second)
+            return both if isinstance(both, Useless) else Boxed(both)
+        case _:
+            return _useless(name, first, second)
+
+
+def item_kind(name: str, kind: Kind) -> Kind | None:
+    """What all items of a list are; None for an empty one."""
+    match kind:
+        case Filled(item=item) | Rows(item=item):
+            return item
+        case Items(items=()):
+            return None
+        case Items(items=items):
+            found = items[0]
+            for other in items[1:]:
+                found = unify(name, found, other)
+            return found
+        case _:
+            return Useless(f"`{name}` is no list")
+
+
+def leafable(kind: Kind) -> bool:
+    """Whether items of this kind can stand in buffers: numbers, arrays of one shape, tuples."""
+    match kind:
+        case Number():
+            return True
+        case Array(shape=shape):
+            return None not in shape
+        case Items(items=items):
+            return all(map(leafable, items))
+        case _:
+            return False
+
+
+def flattened(kind: Kind) -> tuple[Number | Array, ...]:
+    """The numbers and arrays that an item of a list consists of."""
+    match kind:
+        case Items(items=items):
+            return tuple(leaf for item in items for leaf in flattened(item))
+        case Number() | Array():
+            return (kind,)
+        case _:
+            raise AssertionError(f"{kind} is not leafable")
+
+
+def buffer_kind(leaf: Number | Array) -> Array:
+    """The array that holds one leaf of all items."""
+    if isinstance(leaf, Number):
+        return Array(types.Array(leaf.dtype, 1), (None,))
+    return Array(types.Array(leaf.type.dtype, leaf.type.ndim + 1), (None, *leaf.shape))
+
+
+def held(emit: Emit, value: Value) -> Value:
+    """The value with every box in it and its content: an arm ends here."""
+    match value:
+        case Box():
+            return Held(value, held(emit, emit.heap[value]))
+        case Option(value=inner, known=known, absent=absent):
+            return Option(held(emit, inner), known, absent)
+        case tuple() if any(isinstance(v, Box | tuple | Option) for v in value):
+            parts = [held(emit, item) for item in value]
+            return rebuilt(value, parts)
+        case dict():
+            return {key: held(emit, item) for key, item in value.items()}
+        case _:
+            return value
+
+
+def rebuilt(value: tuple[Any, ...], parts: list[Value]) -> tuple[Any, ...]:
+    """A tuple of the same class with other items."""
+    cls: Any = type(value)
+    return cls(*parts) if hasattr(value, "_fields") else tuple(parts)
 
 
 def _alike(first: types.Array, second: types.Array) -> bool:
@@ -195,6 +346,14 @@ def _text(kind: Kind) -> str:
             return f"an array ({array.dtype}, {array.ndim}-d)"
         case Items(items=items):
             return f"a tuple of {len(items)}"
+        case Keyed(keys=keys):
+            return f"a dictionary of {', '.join(map(repr, keys))}"
+        case Filled() | Rows():
+            return "a list of a length known at run time"
+        case Boxed(content=Items(items=items)):
+            return f"a list of {len(items)}"
+        case Boxed(content=content):
+            return _text(content)
         case Known(value=value):
             return f"a {type(value).__name__}"
         case Perhaps(absent=absent):
@@ -216,8 +375,12 @@ def seen_from(emit: Emit, kind: Kind, before: int) -> Kind:
     match kind:
         case Array(shape=shape):
             return replace(kind, shape=tuple(n if visible(n) else None for n in shape))
-        case Items(items=items):
+        case Items(items=items) | Keyed(items=items):
             return replace(kind, items=tuple(seen_from(emit, k, before) for k in items))
+        case Filled(item=inner) | Rows(item=inner):
+            return replace(kind, item=seen_from(emit, inner, before))
+        case Boxed(content=inner):
+            return Boxed(seen_from(emit, inner, before))
         case Perhaps(kind=inner) if inner is not None:
             return replace(kind, kind=seen_from(emit, inner, before))
         case _:
@@ -240,6 +403,20 @@ def leaves(emit: Emit, value: Value, kind: Kind) -> list[Atom]:
         case Items(items=items):
             assert isinstance(value, tuple | list)
             return [a for v, k in zip(value, items, strict=True) for a in leaves(emit, v, k)]
+        case Keyed(items=items):
+            assert isinstance(value, dict)
+            pairs = zip(value.values(), items, strict=True)
+            return [a for v, k in pairs for a in leaves(emit, v, k)]
+        case Filled():
+            assert isinstance(value, Grown)
+            return [scalars.to_atom(emit, value.count, "int64")]
+        case Rows():
+            return emit.rows(value, kind.item)
+        case Boxed(content=content):
+            box, inside = (value.box, value.content) if isinstance(value, Held) else (value, None)
+            assert isinstance(box, Box)
+            box.fixed = WHICH_LIST
+            return leaves(emit, emit.heap[box] if inside is None else inside, content)
         case Perhaps(kind=None) | Known() | Useless():
             return []
         case Perhaps(kind=inner, absent=absent):
@@ -267,8 +444,15 @@ def placeholders(emit: Emit, kind: Kind) -> list[Atom]:
         case Array(type=array):
             layout: types.Layout = "F" if array.layout == "F" else "C"
             return [emit.builder.alloc(array.dtype, (const(0),) * array.ndim, None, "none", layout)]
-        case Items(items=items):
+        case Items(items=items) | Keyed(items=items):
             return [atom for item in items for atom in placeholders(emit, item)]
+        case Filled():
+            return [const(0)]
+        case Rows(item=item):
+            buffers = [placeholders(emit, buffer_kind(leaf)) for leaf in flattened(item)]
+            return [const(0), *(atom for several in buffers for atom in several)]
+        case Boxed(content=content):
+            return placeholders(emit, content)
         case Perhaps(kind=None) | Known() | Useless():
             return []
         case Perhaps(kind=inner):
@@ -288,6 +472,17 @@ def fresh(emit: Emit, kind: Kind, name: str) -> list[Var]:
             return [emit.builder.var(array, name)]
         case Items(items=items):
             return [v for k, i in enumerate(items) for v in fresh(emit, i, f"{name}_{k}")]
+        case Keyed(keys=keys, items=items):
+            pairs = zip(keys, items, strict=True)
+            return [v for k, i in pairs for v in fresh(emit, i, f"{name}_{k}")]
+        case Filled():
+            return [emit.builder.var(types.INT, f"{name}_count")]
+        case Rows(item=item):
+            leaves_ = [fresh(emit, buffer_kind(leaf), name) for leaf in flattened(item)]
+            count = emit.builder.var(types.INT, f"{name}_count")
+            return [count, *(v for several in leaves_ for v in several)]
+        case Boxed(content=content):
+            return fresh(emit, content, name)
         case Perhaps(kind=None) | Known() | Useless():
             return []
         case Perhaps(kind=inner, absent=absent):
@@ -315,6 +510,16 @@ def value(emit: Emit, kind: Kind, atoms: Iterator[Atom]) -> Value:
         case Items(items=items, cls=cls):
             made: Any = tuple(value(emit, item, atoms) for item in items)
             return made if cls is None else cls(*made)
+        case Keyed(keys=keys, items=items):
+            return {key: value(emit, item, atoms) for key, item in zip(keys, items, strict=True)}
+        case Filled(item=item, buffers=buffers):
+            return Grown(item, buffers, scalars.number(next(atoms)))
+        case Rows(item=item):
+            count = scalars.number(next(atoms))
+            arrays = tuple(value(emit, buffer_kind(leaf), atoms) for leaf in flattened(item))
+            return Grown(item, tuple(a.var for a in arrays if isinstance(a, Arr)), count)
+        case Boxed(content=content):
+            return emit.boxed(value(emit, content, atoms), WHICH_LIST)
         case Perhaps(kind=None, absent=absent):
             return absent
         case Perhaps(kind=inner, absent=absent):
@@ -341,10 +546,13 @@ def name_joined(emit: Emit, out: Atom, incoming: Sequence[Atom], written: bool =
     doubtful = [a for a in incoming if isinstance(a, Var) and memory.root(a) in memory.frozen]
     if not doubtful or not isinstance(out, Var) or out in memory.frozen:
         return
+    why = memory.frozen[memory.root(doubtful[0])]
+    if written and why is not RESHAPED:
+        emit.fail(*why)
     if written:
         emit.fail(
             f"`{out.hint}` may be a copy or not after each iteration",
             "it was reshaped, and its memory layout is not known to be C",
             "copy it first: `x.copy().reshape(...)`",
         )
-    memory.frozen.add(out)
+    memory.frozen[out] = memory.frozen[memory.root(doubtful[0])]

@@ -13,11 +13,11 @@ from srcad.errors import Loc, Problem, UnsupportedSyntax
 from srcad.ir.builder import OpenBlock
 from srcad.ir.marks import Derive
 from srcad.ir.nodes import Atom, Stmt, Var
-from srcad.tracer import scalars
+from srcad.tracer import boxes, scalars
 from srcad.tracer.context import Emit
 from srcad.tracer.joins import FREE, Kind
 from srcad.tracer.source import Code
-from srcad.tracer.values import Arr, Num, Option, Useless, Value
+from srcad.tracer.values import Arr, Box, Num, Option, Useless, Value
 
 Outside = Callable[[str, object, Callable[[], object]], Value]
 
@@ -63,6 +63,17 @@ class Machine(ABC):
     def here(self) -> Frame:
         assert self.frame is not None
         return self.frame
+
+    @property
+    def state(self) -> "dict[str | Box, Value]":
+        """What branches and loops join: names, and what is in lists and dictionaries."""
+        names: dict[str | Box, Value] = dict(self.here.names.items())
+        return names | self.emit.heap
+
+    @state.setter
+    def state(self, new: "dict[str | Box, Value]") -> None:
+        self.here.names = {name: v for name, v in new.items() if isinstance(name, str)}
+        self.emit.heap = {box: v for box, v in new.items() if isinstance(box, Box)}
 
     # -- places and problems
 
@@ -116,6 +127,8 @@ class Machine(ABC):
         return value.value
 
     def truth(self, value: Value) -> "bool | Num":
+        if isinstance(value, Box):
+            value = boxes.length(self.emit, value)
         return scalars.truth(self.emit, self.plain(value))
 
     # -- what the interpreter does
@@ -131,6 +144,10 @@ class Machine(ABC):
     @abstractmethod
     def call(self, function: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
         """The result of a call."""
+
+    @abstractmethod
+    def binary(self, op: str, left: Value, right: Value) -> Value:
+        """left op right."""
 
     @abstractmethod
     def subscript(self, value: Value, key: Value) -> Value:

@@ -253,6 +253,28 @@ def built_in_sum(emit: Emit, iterable: Value, start: Value = 0) -> Value:
     return result
 
 
+def any_or_all(name: str) -> Handler:
+    """The built-ins any and all: of the items of an array or tuple."""
+
+    def call(emit: Emit, iterable: Value) -> Value:
+        if isinstance(iterable, Arr):
+            reduce = reductions.some if name == "or" else reductions.every
+            return reduce(emit, iterable)
+        if not isinstance(iterable, tuple | list):
+            emit.fail("any and all take arrays, tuples and lists here")
+        result: Value = name == "and"
+        for item in iterable:
+            one = scalars.truth(emit, item)
+            if isinstance(one, bool) and isinstance(result, bool):
+                result = result and one if name == "and" else result or one
+            else:
+                both = (Num(scalars.to_atom(emit, v)) for v in (result, one))
+                result = arithmetic.operate(emit, name, *both)
+        return result
+
+    return call
+
+
 def length(emit: Emit, obj: Value) -> Value:
     """len."""
     if isinstance(obj, Arr) and obj.shape:
@@ -294,6 +316,8 @@ STATIC = (
 )  # fmt: skip
 
 TABLE: tuple[tuple[object, Handler], ...] = (
+    (all, any_or_all("and")),
+    (any, any_or_all("or")),
     (bool, _cast("bool", weak=True)),
     (divmod, divided),
     (float, _cast("float64", weak=True)),

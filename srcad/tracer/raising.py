@@ -1,11 +1,11 @@
-"""`raise` and `assert`: checks of the generated code."""
+"""`raise`, `assert` and `print`: what generated code says."""
 
 import ast
 import builtins
 
 from srcad.ir.nodes import Atom, const
 from srcad.tracer.machine import Machine
-from srcad.tracer.values import Num
+from srcad.tracer.values import Arr, Num, Value
 
 
 def statement(machine: Machine, stmt: ast.Raise) -> None:
@@ -32,6 +32,16 @@ def check(machine: Machine, cond: "bool | Num", error: str, text: ast.expr | Non
     atom = const(False, "bool") if isinstance(cond, bool) else cond.atom
     message, args = _message(machine, text)
     machine.emit.builder.check(atom, error, message, *args)
+
+
+def printed(machine: Machine, args: list[Value]) -> None:
+    """`print(...)`: texts and what is known while tracing as they are, numbers at run time."""
+    pieces = [
+        a.atom if isinstance(a, Num) else a.var if isinstance(a, Arr) else str(a) for a in args
+    ]
+    if any(isinstance(a, tuple | list | dict) for a in args):
+        machine.emit.fail("`print` takes texts, numbers and arrays here", instead="print the items")
+    machine.emit.builder.prints(*pieces)
 
 
 def _message(machine: Machine, text: ast.expr | None) -> tuple[str, list[Atom]]:

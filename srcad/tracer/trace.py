@@ -8,20 +8,26 @@ from typing import Any
 
 import numpy as np
 
+from srcad.errors import Problem, UnsupportedSyntax
 from srcad.ir.builder import Builder, OpenBlock
 from srcad.ir.marks import Derive
 from srcad.ir.nodes import Atom, Block, Function, Var, array_type
 from srcad.ir.trees import Group, Leaf, Nothing, Tree
 from srcad.ir.types import FLOAT, Array, Layout, Scalar
 from srcad.ir.walk import called, defs, walk
-from srcad.tracer import calls
+from srcad.tracer import boxes, calls
 from srcad.tracer.containers import item_of, items, label, layout, one_source, opens, rebuilt
 from srcad.tracer.context import Emit
 from srcad.tracer.interpreter import Interpreter
+from srcad.tracer.joins import Array as Lined
+from srcad.tracer.joins import flattened
 from srcad.tracer.source import code_of
-from srcad.tracer.values import Arr, Num, Option, Useless, Value
+from srcad.tracer.values import Arr, Growth, Num, Option, Retrace, Useless, Value
 
 Spec = Scalar | Array | None | tuple["Spec", ...]
+
+
+ATTEMPTS = 60  # each makes one list growable, or its items wider
 
 
 @dataclass(frozen=True)
@@ -111,8 +117,27 @@ def trace(
     Captured arrays become hidden parameters; with `hide_floats` captured floats too. Raises
     UnsupportedSyntax, with all places, where the function uses what srcad does not take.
     """
+    growth = Growth()
+    for _ in range(ATTEMPTS):
+        try:
+            return _trace(f, arguments, hide_floats, derive, growth)
+        except Retrace as wanted:
+            item: Any = wanted.item
+            anywhere = not any(isinstance(k, Lined) for k in flattened(item))
+            growth.add(wanted.box, item, anywhere=anywhere)
+    raise UnsupportedSyntax(Problem("the kinds of the lists in this function do not settle"))
+
+
+def _trace(
+    f: types.FunctionType,
+    arguments: tuple[Spec, ...],
+    hide_floats: bool,
+    derive: Derive | None,
+    growth: Growth,
+) -> Trace:
     builder, code = Builder(), code_of(f)
     emit = Emit(builder)
+    emit.growth = growth
     builder.loc = code.loc
     params: list[Var] = []
     values: dict[str, Value] = {}
@@ -128,7 +153,7 @@ def trace(
     result = calls.run(machine, code, None, values)
     machine.finish()
     results: list[Atom] = []
-    gives = _results(emit, result, results)
+    gives = _results(emit, boxes.given(emit, result), results)
     body = builder.finish(*results)
     function = Function(
         code.name if code.name.isidentifier() else "function",

@@ -13,8 +13,7 @@ def at(machine: Machine, value: Value, key: Num) -> Value:
     if isinstance(value, tuple | list) and value and all(map(joins.is_number, value)):
         return machine.emit.getitem(_small_array(machine, tuple(value)), key)
     for index in _indices(machine, key.atom):
-        if index in machine.unrollable:
-            raise Unroll(machine.unrollable[index])
+        raise Unroll(machine.unrollable[index])
     machine.emit.fail(
         "a tuple of arrays or objects has a run-time index",
         "which one is meant must be known while tracing",
@@ -23,10 +22,10 @@ def at(machine: Machine, value: Value, key: Num) -> Value:
 
 
 def _indices(machine: Machine, atom: Atom, depth: int = 20) -> list[Var]:
-    """The loop indices that an integer is computed from."""
+    """The indices of loops of a known count that an integer is computed from."""
     if not isinstance(atom, Var):
         return []
-    if atom in machine.emit.indices:
+    if atom in machine.unrollable:
         return [atom]
     let = machine.emit.definition(atom)
     if not isinstance(let, Let) or not depth:

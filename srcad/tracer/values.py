@@ -9,7 +9,8 @@ from typing import NoReturn
 
 from srcad.errors import Loc, Problem, UnsupportedSyntax
 from srcad.ir.builder import Builder, OpenBlock
-from srcad.ir.nodes import Atom, Block, For, If, Let, Map, Stmt, Var, While
+from srcad.ir.nodes import Atom, Block, Let, Stmt, Var
+from srcad.ir.walk import map_blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,70 @@ class Useless:
     instead: str = ""
 
 
+@dataclass(eq=False, slots=True)
+class Box:
+    """A list or dictionary that the traced code made: what is in it now is `Emit.heap[box]`.
+
+    That is a tuple, a dict, or `Grown` where a list has a length that is known at run time only.
+    `path` and `birth` say where it was made; `before` is the builder's number there. `fixed` says
+    why it may not be changed.
+    """
+
+    path: Hashable
+    birth: int
+    before: int
+    hint: str = "items"
+    fixed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """`count` items of the kind `item`, each leaf of it in a buffer along the first axis."""
+
+    item: object
+    buffers: tuple[Var, ...]
+    count: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A box and what is in it, at the end of an arm of a branch."""
+
+    box: Box
+    content: Value
+
+
+class Retrace(Exception):  # noqa: N818  a request, not an error
+    """A list must have been growable where it was made: the function is traced again."""
+
+    def __init__(self, box: Box, item: object) -> None:
+        super().__init__()
+        self.box, self.item = box, item
+
+
+class Growth:
+    """The lists that are growable from their birth on, and the kinds of their items.
+
+    Kinds that name run-time extents hold for one birth only: variables made before it have the
+    same numbers in the next trace, as long as no list made earlier changes.
+    """
+
+    def __init__(self) -> None:
+        self.by_path: dict[Hashable, object] = {}
+        self.by_birth: dict[int, object] = {}
+
+    def add(self, box: Box, item: object, *, anywhere: bool) -> None:
+        if anywhere:
+            self.by_path[box.path] = item
+        self.by_birth = {k: kind for k, kind in self.by_birth.items() if k < box.birth}
+        if not anywhere:
+            self.by_birth[box.birth] = item
+
+    def item(self, box: Box) -> object | None:
+        """The kind of its items, None for a list that is known while tracing."""
+        return self.by_birth.get(box.birth, self.by_path.get(box.path))
+
+
 @dataclass(frozen=True, slots=True)
 class Made:
     """An atom, and the statement of an open block behind which it is known."""
@@ -70,13 +135,26 @@ class Made:
         return here and self.place < len(stmts) and stmts[self.place] is self.stmt
 
 
+Reason = tuple[str, str, str]
+RESHAPED = (
+    "this array is written to after it was reshaped",
+    "its memory layout is not known to be C, so NumPy may have copied it or not",
+    "copy it first: `y = x.copy().reshape(...)`",
+)
+LISTED = (
+    "an array that came out of a list is written to",
+    "the list would change too, and lists that grow hold copies",
+    "copy it: `y = items[i].copy()`, and put it back: `items[i] = y`",
+)
+
+
 class Memory:
     """What is known of arrays: whose elements a view shows, who shares memory with whom."""
 
     def __init__(self) -> None:
         self.roots: dict[Var, Var] = {}  # views and what they are views of, in the end
         self.separate: set[Var] = set()  # arrays that share no memory with each other
-        self.frozen: set[Var] = set()  # arrays whose copy NumPy may or may not make
+        self.frozen: dict[Var, Reason] = {}  # arrays that may not be written, and why
         self.joined: set[Var] = set()  # arrays that have, or are, another name from a join
         self.writes: list[tuple[Var, tuple[OpenBlock, ...]]] = []
 
@@ -103,11 +181,26 @@ class Emit:
         self.made: dict[Hashable, Made] = {}
         self.everywhere: set[Var] = set()  # extents that stand before everything else
         self.names: dict[Var, str] = {}  # what the user calls values that came without a name
+        self.heap: dict[Box, Value] = {}  # what is in lists and dictionaries, on this path
+        self.growth = Growth()
+        self.path: tuple[Hashable, ...] = ()  # of the calls that are open
+        self.births = 0
         self.run: Callable[[object, list[Value]], Value] | None = None  # set by the interpreter
 
     @property
     def loc(self) -> Loc | None:
         return self.builder.loc
+
+    def boxed(self, content: Value, fixed: str = "") -> Box:
+        """A new list or dictionary with this content."""
+        self.births += 1
+        box = Box((*self.path, self.loc), self.births, self.builder.next_id, fixed=fixed)
+        self.heap[box] = content
+        return box
+
+    def rows(self, content: Value, kind: object) -> list[Atom]:
+        """The count and the buffers, at their exact lengths, of a list: `Rows` of a join."""
+        raise NotImplementedError
 
     def fail(self, what: str, why: str = "", instead: str = "") -> NoReturn:
         """Refuses the construct at the current place."""
@@ -152,10 +245,4 @@ def located(stmt: Stmt, loc: Loc | None) -> Stmt:
     def block(inner: Block) -> Block:
         return Block(tuple(located(s, loc) for s in inner.stmts), inner.results)
 
-    match stmt:
-        case Map(body=body) | For(body=body) | While(body=body):
-            return replace(stmt, body=block(body), loc=loc)
-        case If(then=then, orelse=orelse):
-            return replace(stmt, then=block(then), orelse=block(orelse), loc=loc)
-        case _:
-            return replace(stmt, loc=loc)
+    return replace(map_blocks(stmt, block), loc=loc)

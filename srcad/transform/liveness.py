@@ -22,6 +22,7 @@ from srcad.ir.nodes import (
     Library,
     Load,
     Map,
+    Print,
     Stmt,
     Var,
     While,
@@ -65,7 +66,7 @@ class Needed:
                 self.owner[var] = stmt
             for array in targets(stmt):
                 self.writers.setdefault(self.classes.key(array), []).append(stmt)
-            if isinstance(stmt, Assert) or not all(map(self.classes.local, targets(stmt))):
+            if isinstance(stmt, Assert | Print) or not all(map(self.classes.local, targets(stmt))):
                 self.roots.append(stmt)
             for inner in blocks(stmt):
                 self._index(inner, stmt)
@@ -114,6 +115,9 @@ class Needed:
                     for writer in self.writers.get(self.classes.key(array), ()):
                         if isinstance(writer, Grow):
                             self.statement(writer)
+                case Print():
+                    for piece in operands(stmt):
+                        self.memory_of(piece)
                 case Map(body=body):
                     self.values(body.results)
                 case _:

@@ -4,14 +4,16 @@ from dataclasses import replace
 
 from srcad.errors import Problem, TypingError
 from srcad.ir.marks import Argnums
-from srcad.ir.nodes import Atom, Block, Function, Var
+from srcad.ir.nodes import Atom, Block, Function, Print, Var
 from srcad.ir.trees import Group, Leaf, Nothing, Tree, leaves
 from srcad.ir.types import is_float
+from srcad.ir.walk import map_blocks
 from srcad.transform.adjoint import adjoint
 from srcad.transform.checking import checked
 from srcad.transform.jacobian import jacobian
 from srcad.transform.lower import lower
 from srcad.transform.references import references
+from srcad.transform.sealed import sealed
 from srcad.transform.simplify import simplify
 from srcad.transform.split import split
 from srcad.transform.tangent import tangent
@@ -26,6 +28,7 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
     TypingError for integer arguments and, under the first two, for a result that is no one scalar.
     """
     places, shape = _chosen(function, argnums)
+    function = replace(function, body=_silent(function.body))
     if mode == "jvp":
         return simplify(checked(tangent(function, places), "tangent"))
     scalar = mode in ("grad", "value_and_grad") or mode == "jacobian" and _is_scalar(function)
@@ -59,7 +62,13 @@ def prepared(function: Function) -> Function:
     """A traced function as the derivatives want it: no Maps, no needless work."""
     checked(function, "tracing", maps=True)
     named = checked(references(function), "references", maps=True)
-    return simplify(checked(lower(named), "lower"))
+    return simplify(checked(lower(sealed(named)), "lower"))
+
+
+def _silent(block: Block) -> Block:
+    """The block without prints: those belong to the function's own run."""
+    kept = (stmt for stmt in block.stmts if not isinstance(stmt, Print))
+    return replace(block, stmts=tuple(map_blocks(stmt, _silent) for stmt in kept))
 
 
 def _is_scalar(function: Function) -> bool:
