@@ -3,6 +3,7 @@
 It knows nothing of names, folding or loops' ranges, so it sees what `codegen` gets wrong there.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from srcad.ir.nodes import (
     Assert,
     Atom,
     Block,
+    Call,
     Const,
     For,
     Function,
@@ -37,15 +39,25 @@ from srcad.ir.nodes import (
 
 def evaluate(function: Function, *args: Any) -> list[Any]:
     """The flat results for flat arguments."""
-    run = Evaluator(dict(zip(function.params, args, strict=True)))
+    callees = {callee.name: callee for callee in function.callees}
+    run = Evaluator(dict(zip(function.params, args, strict=True)), callees)
     with np.errstate(all="ignore"):
         return run.block(function.body)
 
 
 class Evaluator:
-    def __init__(self, values: dict[Var, Any]) -> None:
+    def __init__(
+        self, values: dict[Var, Any], callees: Mapping[str, Function] | None = None
+    ) -> None:
         self.values = values
+        self.callees = dict(callees or {})
         self.names: dict[Var, Var] = {}  # arrays that grow keep their identity
+
+    def called(self, name: str, args: list[Any]) -> list[Any]:
+        """The results of a function that calls itself."""
+        callee = self.callees[name]
+        run = Evaluator(dict(zip(callee.params, args, strict=True)), self.callees)
+        return run.block(callee.body)
 
     def atom(self, atom: Atom) -> Any:
         if isinstance(atom, Const):
@@ -114,6 +126,10 @@ class Evaluator:
                 values[trips] = np.int64(k)
             case Print():
                 pass
+            case Call(callee=callee, args=args, outs=outs):
+                values.update(
+                    zip(outs, self.called(callee, list(map(self.atom, args))), strict=True)
+                )
             case _:
                 raise AssertionError(stmt)
 

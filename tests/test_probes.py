@@ -22,7 +22,7 @@ from srcad import ops
 from srcad.errors import InternalError
 from srcad.ir.nodes import Function, Load, Var
 from srcad.ir.verifier import verify
-from srcad.transform.adjoint import Joint, emitted, planned
+from srcad.transform.adjoint import Joint, asked, emitted, planned
 from srcad.transform.legal import check
 from srcad.transform.plan import Plan, Source
 from srcad.transform.references import references
@@ -79,12 +79,34 @@ def prepared(case: Program) -> tuple[Function, tuple[int, ...], list[Any]]:
     return function, made.places(function), list(trace.captured())
 
 
+class ProbedCalls(Evaluator):
+    """Runs what is called with probes of its own."""
+
+    def __init__(
+        self, values: Probed, joints: dict[str, Joint], primal: dict[str, Function]
+    ) -> None:
+        super().__init__(values, primal)
+        self.joints, self.primal = joints, primal
+
+    def called(self, name: str, args: list[Any]) -> list[Any]:
+        if name not in self.joints:
+            return super().called(name, args)
+        joint = self.joints[name]
+        values = Probed(zip(joint.function.params, args, strict=True), joint)
+        results = ProbedCalls(values, self.joints, self.primal).block(joint.function.body)
+        assert not any(values.stacks.values()), "a value was not read as often as it was made"
+        self.values.compared += values.compared
+        return results
+
+
 def run(case: Program, plan: Plan, wrt: tuple[int, ...], captured: list[Any]) -> Probed:
     made = emitted(plan, wrt)
     verify(made.function, ops.result_type)
+    joints = asked(plan.function, made.requests, force_keep=plan.force_keep)
+    primal = {callee.name: callee for callee in plan.function.callees}
     values = Probed(zip(made.function.params, flat(case, made, captured), strict=True), made)
     with np.errstate(all="ignore"):
-        Evaluator(values).block(made.function.body)
+        ProbedCalls(values, joints, primal).block(made.function.body)
     assert not any(values.stacks.values()), "a value was not read as often as it was made"
     return values
 

@@ -15,6 +15,7 @@ from srcad.ir.nodes import (
     Alloc,
     Atom,
     Block,
+    Call,
     Const,
     For,
     Function,
@@ -257,7 +258,7 @@ class Folding:
         """Whether memory that the statement reads is written at the positions [first, last)."""
         match stmt:
             case Load(array=array):
-                writers: tuple[type, ...] = (Store, Library, Grow)
+                writers: tuple[type, ...] = (Store, Library, Grow, Call)
             case Let(op="dim", args=(Var() as array, _)):
                 writers = (Grow,)
             case _:
@@ -289,7 +290,7 @@ class Folding:
         match stmt:
             case Store(array=array) | Grow(array=array):
                 return frozenset((self._root(array),))
-            case Library(writes=writes):
+            case Library(writes=writes) | Call(writes=writes):
                 return frozenset(map(self._root, writes))
             case _:
                 return frozenset()

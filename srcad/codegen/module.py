@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from srcad import ops
@@ -17,6 +17,8 @@ from srcad.ir.nodes import (
     Assert,
     Atom,
     Block,
+    Call,
+    Const,
     For,
     Function,
     Grow,
@@ -35,6 +37,7 @@ from srcad.ir.nodes import (
 )
 from srcad.ir.trees import Group, Leaf, Nothing, Tree
 from srcad.ir.types import Array
+from srcad.ir.walk import walk
 from srcad.ops.declaration import ADD, MULTIPLY
 
 SUPPORT = (
@@ -69,7 +72,44 @@ def source(
     With `vector_math`, elementary functions come from `runtime.vectormath` instead of `math`. The
     arrays among the parameters `written`, by position, must not overlap others: this is checked.
     """
-    return Printer(function, vector_math=vector_math).module(written)
+    whole = Printer(function, vector_math=vector_math)
+    body = whole.text(written)
+    printers = [whole]
+    texts: list[str] = []
+    for callee in _called(function):
+        inner = replace(callee, callees=function.callees)
+        printers.append(Printer(inner, vector_math=vector_math))
+        texts.append(printers[-1].text(frozenset()))
+    return Source(module([*texts, body], printers), function.name)
+
+
+def _called(function: Function) -> list[Function]:
+    """The callees that are called, directly or not."""
+    found: dict[str, Function] = {}
+    todo = [function]
+    while todo:
+        names = {s.callee for s in walk(todo.pop().body) if isinstance(s, Call)}
+        new = [f for f in function.callees if f.name in names and f.name not in found]
+        found |= {f.name: f for f in new}
+        todo += new
+    return [f for f in function.callees if f.name in found]
+
+
+def module(texts: list[str], printers: Sequence["Printer"]) -> str:
+    """The texts of functions with the imports that they need before them."""
+    body = "\n\n".join(texts)
+    names = (name for p in printers for name in (*p.values.support, *p.libraries))
+    imports = [f"from srcad.runtime.support import {', '.join(sorted({'compiled', *names}))}"]
+    if "raise TypingError" in body:
+        imports.insert(0, "from srcad.errors import TypingError")
+    vector = sorted({name for p in printers for name in p.values.vector})
+    if vector:
+        imports.append(f"from srcad.runtime.vectormath import {', '.join(vector)}")
+    if "np." in body:
+        imports[:0] = ["import numpy as np", ""]
+    if "math." in body:
+        imports[:0] = ["import math", ""]
+    return "\n".join([*imports, "", "", body])
 
 
 class Printer:
@@ -79,7 +119,8 @@ class Printer:
         self.function = function
         self.folding = Folding(function)
         declared = {name for op in ops.all_operations() for name in (op.support, op.vector) if name}
-        taken = frozenset(declared.union(SUPPORT, ops.LIBRARY, (function.name,)))
+        own = (function.name, *(callee.name for callee in function.callees))
+        taken = frozenset(declared.union(SUPPORT, ops.LIBRARY, own))
         self.names = Names(Variables(self.folding), taken)
         self.values = Expressions(self.folding, self.names, vector_math=vector_math)
         self.libraries: set[str] = set()
@@ -89,26 +130,14 @@ class Printer:
 
     # -- the whole
 
-    def module(self, written: frozenset[int]) -> Source:
+    def text(self, written: frozenset[int]) -> str:
         f = self.function
         params = self.parameters()
         self.refuse_overlap(written)
         self.block(f.body)
         self.line(f"return {self.packed(f.gives, iter(f.body.results))}", self.last_loc(f.body))
         head = ["@compiled", f"def {f.name}({', '.join(params)}):"]
-        body = "\n".join([*head, *self.lines, ""])
-        support = sorted({"compiled", *self.values.support, *self.libraries})
-        imports = [f"from srcad.runtime.support import {', '.join(support)}"]
-        if "raise TypingError" in body:
-            imports.insert(0, "from srcad.errors import TypingError")
-        if self.values.vector:
-            vector = ", ".join(sorted(self.values.vector))
-            imports.append(f"from srcad.runtime.vectormath import {vector}")
-        if "np." in body:
-            imports[:0] = ["import numpy as np", ""]
-        if "math." in body:
-            imports[:0] = ["import math", ""]
-        return Source("\n".join([*imports, "", "", body]), f.name)
+        return "\n".join([*head, *self.lines, ""])
 
     def parameters(self) -> list[str]:
         """The names in the function's head, and the lines that unpack tuples."""
@@ -226,10 +255,31 @@ class Printer:
             case Print(pieces=pieces):
                 texts = (repr(p) if isinstance(p, str) else values.text(p) for p in pieces)
                 self.line(f"print({', '.join(texts)})", loc)
+            case Call():
+                self.call(stmt)
             case Map() | Sealed():
                 raise AssertionError("maps and promises are gone before code generation")
             case _:
                 assert_never(stmt)
+
+    def call(self, stmt: Call) -> None:
+        """A call under exactly the types of the parameters: Numba compiles the callee once."""
+        callee = next(f for f in (*self.function.callees, self.function) if f.name == stmt.callee)
+        pairs = zip(stmt.args, callee.params, strict=True)
+        args = ", ".join(self.passed(arg, param) for arg, param in pairs)
+        names = [self.names.name(v) if self.folding.needed(v) else "_" for v in stmt.outs]
+        comma = "," if len(names) == 1 else ""
+        target = f"{', '.join(names)}{comma} = " if names else ""
+        self.line(f"{target}{stmt.callee}({args})", stmt.loc)
+
+    def passed(self, arg: Atom, param: Var) -> str:
+        text = self.values.text(arg)
+        if isinstance(arg.type, Array) and isinstance(param.type, Array):
+            loose = param.type.layout == "A" and arg.type.layout != "A"
+            return f"{text}[::1]" if loose else text
+        if isinstance(arg, Const) or arg in self.folding.folded:
+            return text if arg.type.dtype == "float64" else f"np.{arg.type.dtype}({text})"
+        return text
 
     def raised(self, stmt: Assert) -> str:
         message = stmt.message.encode("unicode_escape").decode().replace('"', '\\"')

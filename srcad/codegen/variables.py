@@ -13,6 +13,7 @@ from srcad.ir.nodes import (
     Alloc,
     Atom,
     Block,
+    Call,
     For,
     Grow,
     If,
@@ -80,6 +81,10 @@ class Variables:
                     return live
                 self._define(out, live)
                 live -= {out}
+            case Call(outs=outs):
+                for out in outs:
+                    self._define(self.folding.itself(out), live | frozenset(outs))
+                live -= frozenset(outs)
             case Grow(array=array):
                 self._define(self.folding.itself(array), live)
             case For() | While():

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from srcad.ir.nodes import (
     Atom,
     Block,
+    Call,
     For,
     Function,
     Grow,
@@ -81,17 +82,28 @@ def memory(function: Function) -> Memory:
 
 
 def written_parameters(function: Function) -> frozenset[int]:
-    """The places of the parameters that a write may reach."""
-    found = memory(function)
-    written = found.written_in(function.body.stmts)
+    """The places of the parameters that a write may reach, under a name that they go on as."""
+    comes_from: dict[Atom, list[Atom]] = {}
+    todo: list[Atom] = []
+    for stmt in walk(function.body):
+        for name, source in _connected(stmt):
+            comes_from.setdefault(name, []).append(source)
+        todo += targets(stmt)
+    written: set[Atom] = set()
+    while todo:
+        name = todo.pop()
+        if name not in written:
+            written.add(name)
+            todo += comes_from.get(name, ())
     return frozenset(
         k
-        for k, p in enumerate(function.params)
-        if isinstance(p.type, Array) and found.key(p) in written
+        for k, param in enumerate(function.params)
+        if isinstance(param.type, Array) and param in written
     )
 
 
 def _connected(stmt: Stmt) -> Iterator[tuple[Atom, Atom]]:
+    """Names, each with one that it may show the memory of."""
     match stmt:
         case View(out=out, array=array):
             yield out, array
@@ -102,7 +114,7 @@ def _connected(stmt: Stmt) -> Iterator[tuple[Atom, Atom]]:
             for (name, init), result, out in zip(carried, results, outs, strict=True):
                 yield name, init
                 yield name, result
-                yield name, out
+                yield out, name
         case If(then=then, orelse=orelse, outs=outs):
             for out, first, second in zip(outs, then.results, orelse.results, strict=True):
                 yield out, first
@@ -116,7 +128,7 @@ def targets(stmt: Stmt) -> tuple[Var, ...]:
     match stmt:
         case Store(array=array) | Grow(array=array):
             return (array,)
-        case Library(writes=writes):
+        case Library(writes=writes) | Call(writes=writes):
             return writes
         case _:
             return ()

@@ -255,6 +255,21 @@ class Print:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """outs = callee(*args): one of the program's `callees`, which calls itself.
+
+    `writes` are the arrays among `args` that it may write into; arrays among `outs` are new.
+    Arrays are passed under the callee's types exactly, but for the layout, which may be looser.
+    """
+
+    callee: str
+    args: tuple[Atom, ...]
+    outs: tuple[Var, ...]
+    writes: tuple[Var, ...]
+    loc: Loc | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Sealed:
     """A promise to be checked: nothing writes from here on what `array` shows.
 
@@ -284,6 +299,7 @@ Stmt = (
     | Assert
     | Print
     | Sealed
+    | Call
 )
 
 
@@ -298,6 +314,7 @@ class Function:
     gives: Tree
     captured: int = 0
     loc: Loc | None = field(default=None, compare=False)
+    callees: tuple["Function", ...] = ()  # recursive functions, by name; they have none themselves
 
 
 def array_type(var: Var) -> Array:

@@ -7,6 +7,7 @@ from srcad.ir.nodes import (
     Assert,
     Atom,
     Block,
+    Call,
     For,
     Function,
     Grow,
@@ -105,6 +106,8 @@ def _stmt(stmt: Stmt, depth: int) -> list[str]:
             return [f"{pad}grow {array} to {length}"]
         case Assert(cond=cond, error=error, message=message, args=args):
             return [f"{pad}assert {cond} else {error}({message!r}, {_commas(args)})"]
+        case Call(callee=callee, args=args, outs=outs, writes=writes):
+            return [f"{pad}({_commas(outs)}) = {callee}({_commas(args)}; {_commas(writes)})"]
         case Sealed(array=array):
             return [f"{pad}sealed {array}"]
         case Print(pieces=pieces):

@@ -13,6 +13,7 @@ from srcad.ir.nodes import (
     Assert,
     Atom,
     Block,
+    Call,
     For,
     Function,
     Grow,
@@ -165,7 +166,7 @@ class Verifier:
                     self.inner(stmt, arm, visible)
                     for result, out in zip(arm.results, outs, strict=True):
                         self.joins(result, out.type, f"result {out}")
-            case Library() | Print() | Sealed():
+            case Library() | Print() | Sealed() | Call():
                 pass
             case Grow(array=array, length=length):
                 self.ints((length,), "length")

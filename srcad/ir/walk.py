@@ -10,6 +10,7 @@ from srcad.ir.nodes import (
     Assert,
     Atom,
     Block,
+    Call,
     Const,
     For,
     Function,
@@ -70,7 +71,7 @@ def defs(stmt: Stmt) -> tuple[Var, ...]:
     match stmt:
         case Let(out=out) | Load(out=out) | Alloc(out=out) | View(out=out) | Map(out=out):
             return (out,)
-        case For(outs=outs) | If(outs=outs):
+        case For(outs=outs) | If(outs=outs) | Call(outs=outs):
             return outs
         case While(outs=outs, trips=trips):
             return (*outs, trips)
@@ -136,6 +137,8 @@ def operands(stmt: Stmt) -> tuple[Atom, ...]:
             return (array, length)
         case Assert(cond=cond, args=args):
             return (cond, *args)
+        case Call(args=args):
+            return args
         case Sealed(array=array):
             return (array,)
         case Print(pieces=pieces):
@@ -176,7 +179,7 @@ def is_pure(stmt: Stmt) -> bool:
             return True
         case For() | If():
             return all(is_pure(inner) for block in blocks(stmt) for inner in block.stmts)
-        case While() | Store() | Library() | Grow() | Assert() | Print() | Sealed():
+        case While() | Call() | Store() | Library() | Grow() | Assert() | Print() | Sealed():
             return False
         case _:
             assert_never(stmt)
@@ -303,6 +306,10 @@ class Renamer:
                 return replace(stmt, array=self.var(array), length=self.atom(length))
             case Assert(cond=cond, args=args):
                 return replace(stmt, cond=self.atom(cond), args=self.atoms(args))
+            case Call(args=args, writes=writes, outs=outs):
+                args, writes = self.atoms(args), tuple(map(self.var, writes))
+                outs = tuple(map(self.define, outs))
+                return replace(stmt, args=args, writes=writes, outs=outs)
             case Sealed(array=array):
                 return replace(stmt, array=self.var(array))
             case Print(pieces=pieces):

@@ -2,6 +2,8 @@
 
 import hashlib
 import linecache
+import sys
+from types import ModuleType
 from typing import Any
 
 from srcad.codegen import Source, source
@@ -11,12 +13,16 @@ from srcad.runtime import vectormath
 
 
 def compile_function(function: Function) -> Any:
-    """The function compiled by Numba at its first call, without a disk cache."""
+    """The function compiled by Numba at its first call, without a disk cache.
+
+    Its module is a known one: Numba does not find the symbols of recursive functions without.
+    """
     written = written_parameters(function)
     made = source(function, vector_math=vectormath.AVAILABLE, written=written)
-    space: dict[str, Any] = {"__name__": "srcad.generated"}
-    exec(compile(made.text, register(made), "exec"), space)
-    return space[made.entry]
+    file = register(made)
+    module = sys.modules[file] = ModuleType(file)
+    exec(compile(made.text, file, "exec"), module.__dict__)
+    return getattr(module, made.entry)
 
 
 def register(made: Source) -> str:

@@ -9,7 +9,7 @@ from srcad.ir.nodes import Assert, Atom, Block, Const, If, Var, const
 from srcad.ir.types import BOOL
 from srcad.tracer import boxes, joins
 from srcad.tracer.flow import RESULT, flag_of
-from srcad.tracer.machine import Machine
+from srcad.tracer.machine import Machine, Unfinished
 from srcad.tracer.values import UNSET, Box, Num, Value
 
 CHOSEN = "__chosen"  # the name that the arms of a conditional expression set
@@ -52,7 +52,10 @@ def merge(
     for arm in arms:
         machine.state, here.dead = before, False
         with builder.block() as opened:
-            arm()
+            try:
+                arm()
+            except Unfinished:
+                here.dead = True
         ends.append(machine.state)
         blocks.append(opened)
         dead.append(here.dead)

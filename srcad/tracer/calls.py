@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from types import FunctionType, MethodType
 from typing import Any
 
-from srcad.tracer import declared
+from srcad.tracer import declared, recursion
 from srcad.tracer.flow import RESULT, RETURNED
-from srcad.tracer.machine import Frame, Function, Machine
+from srcad.tracer.machine import Frame, Function, Machine, Unfinished
 from srcad.tracer.source import Code, code_of
 from srcad.tracer.values import UNSET, Num, Option, Value
 
@@ -27,9 +27,22 @@ class Partial:
 
 
 def run(machine: Machine, code: Code, outer: Frame | None, names: Names) -> Value:
+    """A call: in place, or of a function of its own where it calls itself at run time."""
+    key = recursion.key_of(code)
+    if key in machine.emit.growth.recursive:
+        return recursion.call(machine, code, outer, names)
+    recursion.note(machine, code, names)
+    machine.chain.append((key, names))
+    try:
+        return body(machine, code, outer, names)
+    finally:
+        machine.chain.pop()
+
+
+def body(machine: Machine, code: Code, outer: Frame | None, names: Names) -> Value:
     """Executes a function's body; its result, an Option where some path gives none."""
     if machine.depth > DEPTH:
-        machine.emit.fail("a recursive call", "recursion is not supported yet", "write a loop")
+        machine.emit.fail("more than 40 calls inside each other", instead="write a loop")
     saved, loc = machine.frame, machine.emit.builder.loc
     machine.frame = Frame(code, outer)
     machine.frame.names = dict(names)
@@ -39,6 +52,9 @@ def run(machine: Machine, code: Code, outer: Frame | None, names: Names) -> Valu
         if isinstance(code.node, ast.Lambda):
             return machine.expr(code.node.body)
         machine.block(code.body)
+        machine.died = machine.frame.dead
+        if machine.frame.dead and machine.unfinished:
+            raise Unfinished
         return returned(machine, machine.frame)
     finally:
         if saved is not None and machine.frame.dead:

@@ -6,7 +6,7 @@ made by the caller of the tracer, is put in place of the call.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from srcad.ir.builder import OpenBlock
@@ -133,7 +133,10 @@ def derived(
     if machine.derive is None:
         machine.emit.fail("derivatives inside a traced function are not supported here")
     traced = separate(machine, inner, args)
+    done = {one.name: one.function for one in machine.callees}
+    traced = replace(traced, callees=(*done.values(), *machine.derived))
     function = machine.derive(traced, mode, argnums)
+    machine.derived = [one for one in function.callees if one.name not in done]
     emit = machine.emit
     atoms: list[Atom] = list(traced.params[: traced.captured])
     for value in args:

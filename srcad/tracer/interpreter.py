@@ -30,8 +30,8 @@ from srcad.tracer import (
 from srcad.tracer.context import Emit
 from srcad.tracer.flow import assigned
 from srcad.tracer.joins import FREE
-from srcad.tracer.machine import Frame, Function, Machine, Outside, Unroll
-from srcad.tracer.values import UNSET, Arr, Box, Grown, Num, Option, Retrace, Value
+from srcad.tracer.machine import Frame, Function, Machine, Outside, Unfinished, Unroll
+from srcad.tracer.values import UNSET, Arr, Box, Grown, Num, Option, Recursive, Retrace, Value
 
 BINARY = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.FloorDiv: "floordiv",
@@ -146,7 +146,9 @@ class Interpreter(Machine):
             except UnsupportedSyntax as error:
                 self.note(error)
                 self.here.names |= dict.fromkeys(assigned([stmt]), FREE)
-            except (SrcadError, Unroll, Retrace):
+            except Unfinished:
+                self.here.dead = True
+            except (SrcadError, Unroll, Retrace, Recursive):
                 raise
             except Exception:
                 if not self.problems:  # else what failed may be a consequence

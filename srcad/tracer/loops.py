@@ -273,6 +273,10 @@ class Carry:
             here.names |= dict.fromkeys(getattr(self.stmt, "leave", ()), False)
             self.start(index)
             self.machine.block(self.stmt.body)
+            if here.dead and self.machine.unfinished:
+                here.dead = False
+                self.machine.state = self.before  # as if the loop made no iteration
+                return None
             if here.dead:
                 emit.fail("the body of this loop always raises")
             end = [] if go_on is None else [go_on(index)]

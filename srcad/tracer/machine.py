@@ -7,7 +7,7 @@ the statements and expressions.
 import ast
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from srcad.errors import Loc, Problem, UnsupportedSyntax
 from srcad.ir.builder import OpenBlock
@@ -47,6 +47,10 @@ class Unroll(Exception):
         self.loop = loop
 
 
+class Unfinished(Exception):  # noqa: N818  a request, not an error
+    """What a function that calls itself gives is not known yet: this path waits."""
+
+
 class Machine(ABC):
     """Executes functions; `outside` is told of every value read from globals and closures."""
 
@@ -55,6 +59,13 @@ class Machine(ABC):
         self.frame: Frame | None = None
         self.depth = 0
         self.problems: list[Problem] = []
+        self.chain: list[tuple[Hashable, dict[str, Value]]] = []  # the calls that are open
+        self.repeated: dict[Hashable, int] = {}  # calls of a function inside itself, so far
+        self.building: dict[Hashable, Any] = {}  # functions that call themselves, being traced
+        self.callees: list[Any] = []  # and those that are done
+        self.derived: list[Any] = []  # derivatives of these, asked for inside the traced function
+        self.unfinished = False
+        self.died = False  # the function called last ended on no path that is known
         self.unrollable: dict[Var, object] = {}  # the indices of loops over known counts
         self.parameters: set[Var] = set()  # of the whole function
         self.arrays: dict[Hashable, list[tuple[OpenBlock, Stmt, Arr]]] = {}  # made of tuples

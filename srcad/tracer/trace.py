@@ -22,7 +22,7 @@ from srcad.tracer.interpreter import Interpreter
 from srcad.tracer.joins import Array as Lined
 from srcad.tracer.joins import flattened
 from srcad.tracer.source import code_of
-from srcad.tracer.values import Arr, Growth, Num, Option, Retrace, Useless, Value
+from srcad.tracer.values import Arr, Growth, Num, Option, Recursive, Retrace, Useless, Value
 
 Spec = Scalar | Array | None | tuple["Spec", ...]
 
@@ -125,6 +125,9 @@ def trace(
             item: Any = wanted.item
             anywhere = not any(isinstance(k, Lined) for k in flattened(item))
             growth.add(wanted.box, item, anywhere=anywhere)
+        except Recursive as wanted:
+            growth.recursive.add(wanted.key)
+            growth.by_birth.clear()
     raise UnsupportedSyntax(Problem("the kinds of the lists in this function do not settle"))
 
 
@@ -163,6 +166,7 @@ def _trace(
         gives,
         len(captures.params),
         code.loc,
+        (*(callee.function for callee in machine.callees), *machine.derived),
     )
     function = called(function, unnamed(function) | emit.names)
     return Trace(function, tuple(captures.reads))

@@ -96,8 +96,18 @@ class Retrace(Exception):  # noqa: N818  a request, not an error
         self.box, self.item = box, item
 
 
+class Recursive(Exception):  # noqa: N818  a request, not an error
+    """A function calls itself at run time: it is traced again as a function of its own."""
+
+    def __init__(self, key: Hashable) -> None:
+        super().__init__()
+        self.key = key
+
+
 class Growth:
-    """The lists that are growable from their birth on, and the kinds of their items.
+    """What a trace found out for the next: lists that grow, functions that call themselves.
+
+    Of lists that are growable from their birth on the kinds of their items.
 
     Kinds that name run-time extents hold for one birth only: variables made before it have the
     same numbers in the next trace, as long as no list made earlier changes.
@@ -106,6 +116,7 @@ class Growth:
     def __init__(self) -> None:
         self.by_path: dict[Hashable, object] = {}
         self.by_birth: dict[int, object] = {}
+        self.recursive: set[Hashable] = set()  # functions that call themselves
 
     def add(self, box: Box, item: object, *, anywhere: bool) -> None:
         if anywhere:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from srcad import ops
 from srcad.ir.nodes import (
     Atom,
+    Call,
     Const,
     For,
     Function,
@@ -68,8 +69,10 @@ class Activity:
         return self.keys.get(atom, atom) in self.polar
 
 
-def activity(function: Function, found: Facts, wrt: Iterable[Var]) -> Activity:
-    """The activity of a function with respect to some of its parameters."""
+def activity(
+    function: Function, found: Facts, wrt: Iterable[Var], changed: Iterable[Var] = ()
+) -> Activity:
+    """The activity with respect to some parameters; `changed` arrays count as results."""
     keys = _keys(function, found)
 
     def key(atom: Atom) -> Var | None:
@@ -96,13 +99,18 @@ def activity(function: Function, found: Facts, wrt: Iterable[Var]) -> Activity:
             value.append((at, to))
             if passes:
                 smooth.append((at, to))
+        if isinstance(stmt, Call):  # what it computes may come from a pole, and go into one
+            floats = [v for v in (*stmt.outs, *stmt.writes) if is_float(v.type)]
+            poles |= {k for v in floats if (k := key(v))}
+            masked |= {k for arg in stmt.args if is_float(arg.type) and (k := key(arg))}
         if isinstance(stmt, Let) and ops.has_pole(stmt):
             poles.add(stmt.out)
             if not ops.operation(stmt.op).unbounded:
                 masked |= {k for arg in stmt.args if is_float(arg.type) and (k := key(arg))}
     varied = _reach({k for v in wrt if (k := key(v))}, smooth)
     backwards = [(target, source) for source, target in smooth]
-    useful = _reach({k for v in function.body.results if (k := key(v))}, backwards)
+    ends = (*function.body.results, *changed)
+    useful = _reach({k for v in ends if (k := key(v))}, backwards)
     polar = _reach(poles, value)
     exposed = _reach(masked, [(target, source) for source, target in value])
     return Activity(
@@ -132,6 +140,10 @@ def _flows(stmt: object) -> Iterable[tuple[Atom, Atom, bool]]:
             for arm in (then, orelse):
                 for result, out in zip(arm.results, outs, strict=True):
                     yield result, out, True
+        case Call(args=args, outs=outs, writes=writes):
+            for changed in (*outs, *writes):
+                for arg in args:
+                    yield arg, changed, True
         case Library(reads=reads, writes=writes):
             for target in writes:
                 for source in reads:

@@ -8,6 +8,7 @@ from srcad.ir.builder import Builder
 from srcad.ir.nodes import (
     Atom,
     Block,
+    Call,
     For,
     If,
     Library,
@@ -47,7 +48,7 @@ class Forward:
                         return  # its arms hold both sweeps: the reverse sweep begins there
                     case If():
                         self.branch(stmt)
-                    case Library():
+                    case Library() | Call():
                         self.copies(stmt)
                         self.builder.add(stmt)
                     case _:
@@ -93,7 +94,7 @@ class Forward:
         base = self.at_entry.get(id(loops[-1]), const(0))
         return (ops.apply(self.builder, "add", base, loops[-1].index),)
 
-    def copies(self, place: Block | Library) -> None:
+    def copies(self, place: Block | Library | Call) -> None:
         """Copies the arrays that are kept here."""
         for copy in self.plan.copies.values():
             if copy.place is place:

@@ -86,7 +86,7 @@ class Rows:
         f = self.function
         gives = _in_place_of_results(f.gives, iter(self.results), shape)
         name, body = f"{f.name}_jacobian", self.builder.finish(*blocks)
-        return replace(f, name=name, body=body, gives=gives)
+        return replace(f, name=name, body=body, gives=gives, callees=self.joint.callees)
 
     def first_sweep(self) -> None:
         """Everything before the loops: what no cotangent changes."""

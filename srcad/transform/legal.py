@@ -4,7 +4,17 @@ It knows nothing of how the planner chooses; a better planner changes the table,
 """
 
 from srcad.errors import InternalError
-from srcad.ir.nodes import Atom, Const, For, Let, Load, Var, View, While
+from srcad.ir.nodes import (
+    Atom,
+    Call,
+    Const,
+    For,
+    Let,
+    Load,
+    Var,
+    View,
+    While,
+)
 from srcad.ir.types import Array
 from srcad.ir.walk import how_atoms, walk
 from srcad.transform.plan import Plan, Source, needs_reverse
@@ -20,8 +30,24 @@ def check(plan: Plan) -> None:
     for stmt in walk(plan.function.body):
         if needs_reverse(stmt, plan.active):
             missing = [s for s in (*plan.found.around(stmt), stmt) if id(s) not in plan.reversed]
+            if isinstance(stmt, Call):
+                _entry(plan, stmt)
             if missing:
                 raise InternalError(f"in {plan.function.name}: {missing[0]} is not reversed")
+
+
+def _entry(plan: Plan, call: Call) -> None:
+    """What a call is given again must be what it was given first."""
+    for arg in call.args:
+        if not isinstance(arg, Var) or not isinstance(arg.type, Array):
+            known = _planned(plan, (arg,))
+        elif arg in call.writes:
+            known = (arg, id(call)) in plan.copies
+        else:
+            unchanged = plan.memory.holds(call, arg, plan.scope_depth(call))
+            known = unchanged or (arg, id(call)) in plan.copies
+        if not known:
+            raise InternalError(f"in {plan.function.name}: {arg} of a call is not planned")
 
 
 def _legal(plan: Plan, var: Var, source: Source) -> bool:

@@ -14,6 +14,7 @@ from srcad.ir.nodes import (
     Assert,
     Atom,
     Block,
+    Call,
     For,
     Function,
     Grow,
@@ -66,7 +67,9 @@ class Needed:
                 self.owner[var] = stmt
             for array in targets(stmt):
                 self.writers.setdefault(self.classes.key(array), []).append(stmt)
-            if isinstance(stmt, Assert | Print) or not all(map(self.classes.local, targets(stmt))):
+            if isinstance(stmt, Assert | Print | Call) or not all(
+                map(self.classes.local, targets(stmt))
+            ):
                 self.roots.append(stmt)
             for inner in blocks(stmt):
                 self._index(inner, stmt)
@@ -108,6 +111,9 @@ class Needed:
             match stmt:
                 case Load(array=array):
                     self.memory_of(array)
+                case Call(args=args):
+                    for arg in args:
+                        self.memory_of(arg)
                 case Library(reads=reads):
                     for array in reads:
                         self.memory_of(array)

@@ -15,6 +15,7 @@ from srcad.ir.nodes import (
     Alloc,
     Atom,
     Block,
+    Call,
     Const,
     For,
     Function,
@@ -63,6 +64,9 @@ class Moves:
                 case Library(reads=reads, writes=writes):
                     for array in (*reads, *writes):
                         self.used(array, place, stmt)
+                case Call(args=args):
+                    for arg in args:
+                        self.used(arg, place, stmt)
                 case For() | While():
                     self.loop(stmt, place)
                 case If():

@@ -60,6 +60,8 @@ def derive(function: Function, mode: str, argnums: Argnums) -> Function:
 
 def prepared(function: Function) -> Function:
     """A traced function as the derivatives want it: no Maps, no needless work."""
+    callees = tuple(map(prepared, function.callees))
+    function = replace(function, callees=callees)
     checked(function, "tracing", maps=True)
     named = checked(references(function), "references", maps=True)
     return simplify(checked(lower(sealed(named)), "lower"))

@@ -13,6 +13,7 @@ from srcad import ops
 from srcad.ir.nodes import (
     Atom,
     Block,
+    Call,
     Const,
     For,
     Function,
@@ -59,7 +60,7 @@ class Copy:
     """
 
     array: Var
-    place: Block | Library
+    place: Block | Library | Call
     around: tuple[Stmt, ...]
 
     @property
@@ -152,10 +153,11 @@ class Plan:
         for loop in loops:
             self.ask(loop.stop if isinstance(loop, For) else loop.trips)
 
-    def ask_array(self, stmt: Library, array: Var) -> None:
+    def ask_array(self, stmt: Library | Call, array: Var) -> None:
         """A whole operand: the array itself where it stays as it is, else a copy."""
         self.ask_place(array, ())
-        if not self.memory.holds(stmt, array, self.scope_depth(stmt)):
+        written = isinstance(stmt, Call) and array in stmt.writes
+        if written or not self.memory.holds(stmt, array, self.scope_depth(stmt)):
             self.ask_copy(Copy(array, stmt, self.around(stmt)))
 
     def around(self, stmt: Stmt) -> tuple[Stmt, ...]:
@@ -287,6 +289,8 @@ def needs_reverse(stmt: Stmt, active: Activity) -> bool:
             return any(active.active(out) for out in outs)
         case Library(writes=writes):
             return any(active.active(target) for target in writes)
+        case Call(outs=outs, writes=writes):
+            return any(active.active(target) for target in (*outs, *writes))
         case _:
             return False
 
@@ -307,6 +311,15 @@ def _ask_statement(made: Plan, stmt: Stmt) -> None:
         case If(cond=cond):
             made.ask(cond)
             _ask_joined(made, stmt.outs, stmt.then.results, stmt.orelse.results)
+        case Call(args=args, outs=outs):
+            for arg in args:
+                if isinstance(arg, Var) and isinstance(arg.type, Array):
+                    made.ask_array(stmt, arg)
+                else:
+                    made.ask(arg)
+            for out in outs:
+                if isinstance(out.type, Array) and not made.visible(out):
+                    made.ask_extents(out)
         case Library(writes=writes):
             for array in library_reads(stmt, made.active):
                 made.ask_array(stmt, array)

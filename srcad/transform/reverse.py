@@ -13,6 +13,7 @@ from srcad.ir.builder import Builder
 from srcad.ir.nodes import (
     Atom,
     Block,
+    Call,
     Const,
     For,
     If,
@@ -35,6 +36,7 @@ from srcad.ir.nodes import (
 from srcad.ir.types import INT, Array, Layout, is_float
 from srcad.ir.walk import defs, free, map_how, params, walk
 from srcad.transform.plan import Copy, Loop, Plan, Source
+from srcad.transform.requests import Request, request_of
 from srcad.transform.rules import contribution, differentiable
 from srcad.transform.tapes import Tapes, size
 
@@ -54,6 +56,7 @@ class Reverse:
         self.copies: dict[tuple[Var, int], Var] = {}  # kept arrays, by key of the plan
         self.remade: dict[Var, Var] = {}  # variables of the sweep to the values that they repeat
         self.bars: dict[Var, Atom] = {}
+        self.requests: dict[str, Request] = {}  # adjoints of functions that are called
 
     # -- values of the primal
 
@@ -269,6 +272,8 @@ class Reverse:
                 self.branch(stmt)
             case Library():
                 self.library(stmt)
+            case Call():
+                self.call(stmt)
             case _:
                 pass
 
@@ -437,10 +442,51 @@ class Reverse:
         if stmt.op == "matmul":
             self.clear(out_bar)
 
+    def call(self, stmt: Call) -> None:
+        """The adjoint of the callee, on what the call was given; it adds to the shadows."""
+        flags = tuple(self.active.active(arg) for arg in stmt.args)
+        request = request_of("adjoint", self.plan.function, stmt.callee, flags)
+        self.requests[request.name] = request
+        given: list[Atom] = []
+        for arg in stmt.args:
+            if isinstance(arg, Var) and isinstance(arg.type, Array):
+                given.append(self.copies.get((arg, id(stmt))) or self.memory(arg))
+            else:
+                given.append(self.value(arg))
+        writes = [a for a, arg in zip(given, stmt.args, strict=True) if arg in stmt.writes]
+        args = [*given, *(self.out_bar(out) for out in stmt.outs if is_float(out.type))]
+        outs: dict[Var, Atom] = {}
+        for here, arg, wanted in zip(given, stmt.args, request.pattern, strict=True):
+            if wanted and isinstance(arg.type, Array):
+                assert isinstance(arg, Var) and isinstance(here, Var)
+                shadow = self.shadow(arg) if self.active.active(arg) else self.zeros_like(here)
+                args.append(shadow)
+                writes.append(shadow)
+            elif wanted:
+                outs[self.builder.var(arg.type, "g")] = arg
+        made = Call(request.name, tuple(args), tuple(outs), _arrays(writes), self.builder.loc)
+        self.builder.add(made)
+        for bar, arg in outs.items():
+            self.add(arg, bar)
+
+    def out_bar(self, out: Var) -> Atom:
+        if not isinstance(out.type, Array):
+            return self.bars.pop(out, const(0.0, out.type.dtype))
+        return self.shadows[out] if self.active.active(out) else self.fresh(out)
+
+    def zeros_like(self, array: Var) -> Var:
+        kind = array_type(array)
+        extents = tuple(self.builder.dim(array, axis) for axis in range(kind.ndim))
+        return self.builder.alloc(kind.dtype, extents, const(0.0, kind.dtype), f"{array.hint}_bar")
+
     def clear(self, shadow: Var) -> None:
         """Zeroes a whole shadow: what a library statement overwrote."""
         zero = const(0.0, array_type(shadow).dtype)
         each_element(self.builder, shadow, lambda index: self.builder.store(shadow, index, zero))
+
+
+def _arrays(atoms: Iterable[Atom]) -> tuple[Var, ...]:
+    return tuple(dict.fromkeys(atom for atom in atoms if isinstance(atom, Var)))
 
 
 def _copier(builder: Builder, given: Var, made: Var) -> Callable[[tuple[Atom, ...]], None]:

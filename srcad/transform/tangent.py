@@ -12,6 +12,7 @@ from srcad.ir.nodes import (
     Alloc,
     Atom,
     Block,
+    Call,
     Const,
     For,
     Function,
@@ -33,8 +34,10 @@ from srcad.ir.types import Array, Layout, Type, is_float
 from srcad.ir.walk import next_id
 from srcad.transform.activity import activity
 from srcad.transform.facts import facts
+from srcad.transform.requests import Request, request_of
 from srcad.transform.reverse import each_element
 from srcad.transform.rules import contribution, differentiable
+from srcad.transform.simplify import simplify
 
 
 def tangent(function: Function, wrt: tuple[int, ...]) -> Function:
@@ -42,7 +45,17 @@ def tangent(function: Function, wrt: tuple[int, ...]) -> Function:
 
     There is one tangent per parameter in `wrt`, and one per float result.
     """
-    return Tangent(function, wrt).run()
+    made = Tangent(function, wrt)
+    todo, known = made.requests, {one.name: one for one in function.callees}
+    whole = made.run()
+    while todo:
+        name, request = todo.popitem()
+        if name in known:
+            continue
+        inner = Tangent(replace(request.callee, callees=tuple(known.values())), request.places)
+        known[name] = simplify(replace(inner.called(), name=name))
+        todo |= inner.requests
+    return replace(whole, callees=tuple(known.values()))
 
 
 class Tangent:
@@ -53,6 +66,7 @@ class Tangent:
         self.active = activity(function, self.found, self.wanted)
         self.builder = Builder(next_id(function))
         self.dots: dict[Var, Atom] = {}
+        self.requests: dict[str, Request] = {}  # tangents of functions that are called
 
     def run(self) -> Function:
         f, builder = self.function, self.builder
@@ -72,6 +86,30 @@ class Tangent:
         body = builder.finish(*f.body.results, *dots)
         return Function(
             f"{f.name}_tangent", (*f.params, *given), body, tuple(takes), gives, f.captured, f.loc
+        )
+
+    def called(self) -> Function:
+        """The tangent program that a call is replaced by: arrays' tangents are changed in place."""
+        f, builder = self.function, self.builder
+        given: list[Var] = []
+        for param in self.wanted:
+            kind = param.type
+            if isinstance(kind, Array):
+                kind = replace(kind, layout="A", writable=True)
+            given.append(builder.var(kind, f"{param.hint}_dot"))
+            self.dots[param] = given[-1]
+        self.block(f.body)
+        floats = [r for r in f.body.results if is_float(r.type)]
+        dots = tuple(self.handed(r) for r in floats)
+        params = (*f.params, *given)
+        return Function(
+            f"{f.name}_tangent",
+            params,
+            builder.finish(*f.body.results, *dots),
+            tuple((p.hint, Leaf()) for p in params),
+            Group((Leaf(),) * (len(f.body.results) + len(dots))),
+            0,
+            f.loc,
         )
 
     # -- tangents of values
@@ -130,6 +168,9 @@ class Tangent:
             case Library():
                 self.library(stmt)
                 return
+            case Call() if any(map(self.varied, (*stmt.outs, *stmt.writes))):
+                self.call(stmt)
+                return
             case _:
                 pass
         self.builder.add(stmt)
@@ -179,6 +220,27 @@ class Tangent:
             self.builder.library(name, pair, (self.array_dot(out),))
             name = "matmul_add"
         self.builder.add(stmt)
+
+    def call(self, stmt: Call) -> None:
+        """The callee's tangent program: values and tangents in one call."""
+        request = request_of(
+            "tangent", self.function, stmt.callee, tuple(map(self.varied, stmt.args))
+        )
+        self.requests[request.name] = request
+        wanted = [a for a, w in zip(stmt.args, request.pattern, strict=True) if w]
+        dots = [self.handed(arg) for arg in wanted]
+        changed = [
+            dot for arg, dot in zip(wanted, dots, strict=True) if isinstance(arg.type, Array)
+        ]
+        outs = list(stmt.outs)
+        for out in stmt.outs:
+            if is_float(out.type):
+                dot = self.builder.like(out, f"{out.hint}_dot")
+                self.dots[out] = dot
+                outs.append(dot)
+        writes = (*stmt.writes, *(dot for dot in changed if isinstance(dot, Var)))
+        args = (*stmt.args, *dots)
+        self.builder.add(Call(request.name, args, tuple(outs), writes, stmt.loc))
 
     def joined(self, names: Iterable[Var]) -> list[int]:
         return [k for k, name in enumerate(names) if self.varied(name)]

@@ -12,6 +12,7 @@ from srcad.ir.aliases import targets
 from srcad.ir.nodes import (
     Atom,
     Block,
+    Call,
     For,
     Function,
     If,
@@ -138,6 +139,8 @@ def _touched(stmt: Stmt) -> tuple[Var, ...]:
             return (array,)
         case Library(reads=reads, writes=writes):
             return (*reads, *writes)
+        case Call(args=args):
+            return tuple(a for a in args if isinstance(a, Var) and isinstance(a.type, Array))
         case _:
             return ()
 

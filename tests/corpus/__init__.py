@@ -9,6 +9,7 @@ from corpus import (
     memory,
     mixed,
     names,
+    recursion,
     scalars,
     second_order,
     syntax,
@@ -23,6 +24,7 @@ ALL: list[Program] = [
     program
     for module in (
         scalars,
+        recursion,
         loops,
         arrays,
         inplace,
