@@ -12,6 +12,7 @@ from srcad.runtime.programs import Program
 from srcad.runtime.pullback import Call, Pullback
 from srcad.runtime.signatures import called, checked, chosen, labels, ordered, spec
 from srcad.runtime.specialise import innermost, reached
+from srcad.runtime.structures import alike, mapped, paired, parts
 
 Function = Callable[..., Any]
 
@@ -94,16 +95,20 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
     for name, primal in zip(names, primals, strict=False):
         spec(primal, name)  # refuses what is no number or array
     given = tuple(t for k in along for t in _tangents(primals[k], tangents[k], names[k]))
-    value, dots = Call(f, "jvp", along, tuple(primals))(*primals, given)
+    value, dots = Call(f, "jvp", along, tuple(primals))(tuple(primals), given)
     return value, _like_result(value, iter(dots))
 
 
 def _tangents(primal: Any, tangent: Any, place: str) -> list[Any]:
     """The tangents of the floats of one argument, of exactly their shapes."""
-    if isinstance(primal, tuple):
-        if not isinstance(tangent, tuple | list) or len(tangent) != len(primal):
-            raise TypingError(Problem(f"tangent {place} must be a tuple of {len(primal)}"))
-        pairs = enumerate(zip(primal, tangent, strict=True))
+    inner = parts(primal)
+    if inner is not None:
+        if tangent is not None and not alike(primal, tangent):
+            container = "tuple" if inner[0] is None else inner[0].cls.__name__
+            raise TypingError(Problem(f"tangent {place} must be a {container} of {len(inner[1])}"))
+        pairs = enumerate(
+            paired(primal, tangent) if tangent is not None else ((p, None) for p in inner[1])
+        )
         return [t for k, (p, d) in pairs for t in _tangents(p, d, f"{place}, item {k},")]
     kind = np.asarray(primal).dtype
     if primal is None or kind.kind != "f":
@@ -127,9 +132,9 @@ def _tangents(primal: Any, tangent: Any, place: str) -> list[Any]:
 
 def _like_result(value: Any, dots: Iterator[Any]) -> Any:
     """Tangents in the structure of the result, None where it is no float."""
-    if isinstance(value, tuple):
-        return tuple(_like_result(item, dots) for item in value)
-    return next(dots) if value is not None and np.asarray(value).dtype.kind == "f" else None
+    return mapped(
+        lambda v: next(dots) if v is not None and np.asarray(v).dtype.kind == "f" else None, value
+    )
 
 
 def jacobian(f: Function | None = None, *, argnums: Argnums = 0) -> Any:

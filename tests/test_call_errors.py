@@ -14,7 +14,7 @@ import pytest
 import srcad.runtime.specialise as specialise
 from srcad import grad, hessian, jacobian, jvp, value_and_grad, vjp
 from srcad.codegen import Source
-from srcad.errors import InternalError, ShapeError, TypingError
+from srcad.errors import InternalError, ShapeError, SrcadError, TypingError
 
 X = np.ones(2)
 
@@ -25,11 +25,11 @@ def loss(x, y=2.0):
 
 gradient = grad(loss)
 WRONG: list[tuple[Any, str]] = [
-    ("a", "is a str"), ([1.0], "is a list"), ({}, "is a dict"), ({1}, "is a set"),
-    (1j, "is a complex"), (X * 1j, "is a ndarray of complex128"), (loss, "is a function"),
+    ({1.0: 2.0}, "is a dict"), ({1}, "is a set"), ([1j], "is a complex"),
+    (1j, "is a complex"), (X * 1j, "is a ndarray of complex128"), (object(), "is a object"),
     (np.array([1, None]), "is a ndarray of object"), (np.array(["a"]), "is a ndarray of <U1"),
     (X.astype(np.float16), "is a ndarray of float16"), (X.astype(">f8"), "is a ndarray of >f8"),
-    (np.zeros(2, [("a", float)]), "is a ndarray of .*'a'"), ((X, "a"), "is a str"),
+    (np.zeros(2, [("a", float)]), "is a ndarray of .*'a'"), ((X, {1}), "is a set"),
     (np.longdouble(1), "is a longdouble"), (2**70, "is a int of more than 64 bits"),
 ]  # fmt: skip
 CALLS: list[Callable[[Any], Any]] = [
@@ -43,6 +43,13 @@ CALLS: list[Callable[[Any], Any]] = [
 @pytest.mark.parametrize(("value", "text"), WRONG)
 def test_wrong_kinds(call: Callable[[Any], Any], value: Any, text: str) -> None:
     with pytest.raises(TypingError, match=rf"argument 0 \(`x`\) of `loss` {text}"):
+        call(value)
+
+
+@pytest.mark.parametrize("call", CALLS[:2], ids=["grad", "vjp"])
+@pytest.mark.parametrize("value", ["a", loss, {}, [1.0]])
+def test_flags_and_lists_in_place_of_an_array(call: Callable[[Any], Any], value: Any) -> None:
+    with pytest.raises(SrcadError, match="no float|this fails|used as a number"):
         call(value)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,11 +16,19 @@ class Nothing:
 
 
 @dataclass(frozen=True, slots=True)
+class Container:
+    """What a group is for the user: a dict, list, namedtuple or dataclass, and its keys."""
+
+    cls: type
+    keys: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
-    """A tuple (`cls` None), or a namedtuple whose class is `module:qualname`."""
+    """A tuple (`cls` None), or another container of the user's; compiled code sees a tuple."""
 
     items: tuple["Tree", ...]
-    cls: str | None = None
+    cls: Container | None = None
 
 
 Tree = Leaf | Nothing | Group

@@ -47,6 +47,7 @@ class Entry:
     hidden: tuple[int, ...]  # the places passed as hidden arguments, in order
     written: tuple[int, ...]  # the parameters written into
     name: str  # the user's function
+    gives: str  # the structure of the result, as `structures.encoded` has it
 
 
 @functools.cache
@@ -190,7 +191,11 @@ def recall(name: str) -> Entry | None:
         found = json.loads((folder() / "index" / f"{name}.json").read_text(encoding="utf-8"))
         places = {part: tuple(map(int, found[part])) for part in ("guards", "hidden", "written")}
         return Entry(
-            str(found["module"]), str(found["function"]), **places, name=str(found["name"])
+            str(found["module"]),
+            str(found["function"]),
+            **places,
+            name=str(found["name"]),
+            gives=str(found["gives"]),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -6,6 +6,7 @@ object changes its class:
 
 - `Guarded`, if what the function reads from outside shaped the code, or is passed as hidden
   arguments;
+- `Flexible`, if arguments or results are structures or flags, or parameters are not positional;
 - `Interpreted` under `NUMBA_DISABLE_JIT=1`, which Numba does not look at here.
 """
 
@@ -37,12 +38,15 @@ from srcad.runtime.signatures import (
     holds_array,
     is_constant,
     labels,
+    need_floats,
+    only_positional,
     ordered,
     parameters,
     plain_numbers,
     spec,
 )
 from srcad.runtime.specialise import Made, derived, innermost, reached, specialised
+from srcad.runtime.structures import flat, is_plain, restored, structured
 from srcad.runtime.surroundings import Place, surroundings, unchanged
 from srcad.tracer import Spec, Trace
 
@@ -61,8 +65,11 @@ class Program(Adopting):
         self.groups: list[Group] = []
         self.kept: list[Any] = []  # what compiled callers use by address
         self.traces: dict[tuple[tuple[Spec, ...], str | None], tuple[Trace, Any]] = {}
+        self.forms: dict[tuple[Spec, ...], list[Made]] = {}
         if disabled():
             self.__class__ = Interpreted
+        elif not only_positional(self.signature):
+            self.__class__ = Flexible
 
     def made(self, args: Types) -> Made:
         """The generated function for these types, without hidden arguments."""
@@ -141,7 +148,9 @@ class Program(Adopting):
         """Numba's entry for calls from Python with new types: gives what is called instead."""
         if any(map(_array_left_out, args)):
             return lambda *args: self(*map(_given, args))
-        self.check(args)
+        if any(map(structured, self.check(args))):
+            self.__class__ = Flexible
+            return lambda *args: self(*_without_omitted(args))
         constant = _constant_defaults(args)
         kinds = self.types_of(constant)
         with global_compiler_lock:
@@ -149,6 +158,9 @@ class Program(Adopting):
                 return self.overloads[kinds].entry_point
             with self._compiling_counter:
                 made = self.made(kinds)
+                if not is_plain(made.gives):
+                    self.__class__ = Flexible
+                    return lambda *args: self(*_without_omitted(args))
                 same = all(a is b for a, b in zip(args, constant, strict=True))
                 if made.free and same:
                     return self.adopt(made.result(kinds))
@@ -156,12 +168,15 @@ class Program(Adopting):
             self.__class__ = Guarded
         return lambda *args: self(*_without_omitted(args))
 
-    def check(self, args: tuple[Any, ...]) -> None:
-        """Raises TypingError for an argument that is no number, array or tuple of these."""
+    def check(self, args: tuple[Any, ...]) -> tuple[Spec, ...]:
+        """What the arguments are. Raises TypingError for one that srcad does not take."""
         defaults = [p.default for p in self.signature.parameters.values()]
-        for k in range(len(_without_omitted(args))):  # those behind are constants
-            arg = defaults[k] if isinstance(args[k], OmittedArg) else args[k]
-            spec(arg, labels(self.python)[k])
+        count = len(_without_omitted(args))  # those behind are constants
+        given = (
+            default if isinstance(arg, OmittedArg) else arg
+            for arg, default in zip(args[:count], defaults, strict=False)
+        )  # fmt: skip
+        return tuple(map(spec, given, labels(self.python)))
 
     def __repr__(self) -> str:
         return f"<srcad {self.__srcad__.mode} of {self.python.__qualname__}>"
@@ -202,7 +217,7 @@ def _given(arg: Any) -> Any:
 
 
 class Elsewhere(Exception):
-    """These types need other hidden arguments than the group that was asked."""
+    """These arguments need other code than that of the group that was asked."""
 
 
 class Group(Adopting):
@@ -218,7 +233,8 @@ class Group(Adopting):
     def _compile_for_args(self, *args: Any, **kwargs: Any) -> Any:
         if any(map(_array_left_out, args)):
             return lambda *args: self(*map(_given, args))
-        self.program.check(args[len(self.hidden) :])
+        if any(map(structured, self.program.check(args[len(self.hidden) :]))):
+            raise Elsewhere
         kinds = self.types_of(args)
         with global_compiler_lock:
             if kinds in self.overloads:
@@ -274,27 +290,65 @@ class Guarded(Program):
     def first(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call for which nothing was compiled yet."""
         given = ordered(self.python.__name__, self.signature, args, kwargs)
-        self.check(given)
+        if any(map(structured, self.check(given))):
+            self.__class__ = Flexible  # type: ignore[assignment]
+            return self(*args, **kwargs)
         defaults = list(self.signature.parameters.values())[len(given) :]
         left_out = tuple(OmittedArg(p.default) for p in defaults if p.default is not p.empty)
         if any(map(_array_left_out, left_out)):
             return self(*given, *map(_given, left_out))
         kinds = self.types_of(_constant_defaults((*given, *left_out)))
         with global_compiler_lock:
-            group = Group(self, self.made(kinds), kinds)
+            made = self.made(kinds)
+            if not is_plain(made.gives):
+                self.__class__ = Flexible  # type: ignore[assignment]
+                return self(*args, **kwargs)
+            group = Group(self, made, kinds)
         self.groups[:] = [group, *self.groups[: GROUPS - 1]]
         return group(*map(call, group.values), *args, **kwargs)
 
 
-class Interpreted(Program):
+class Flexible(Program):
+    """A program whose arguments are flattened, and whose results are rebuilt, by Python."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        given, specs = self.given(args, kwargs)
+        passed = tuple(map(flat, given, specs))
+        made = next(filter(_holds, self.forms.get(specs, ())), None)
+        if made is None:
+            kinds = tuple(map(type_of, passed))
+            mark = self.__srcad__
+            assert mark.inner is not None
+            made = specialised(mark.inner, mark.mode, mark.argnums, kinds, specs)
+            self.forms[specs] = [made, *self.forms.get(specs, ())][:GROUPS]
+        hidden = tuple(place.current() for place in made.hidden)
+        made.result(tuple(map(type_of, (*hidden, *passed))))
+        return restored(made.gives, made.inner(*hidden, *passed))
+
+    def given(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], tuple[Spec, ...]]:
+        """The arguments in the order of the parameters, and what they are."""
+        least = reached(self.__srcad__, parameters(self.python))
+        given = ordered(self.python.__name__, self.signature, args, kwargs, least)
+        specs = tuple(map(spec, given, labels(self.python)))
+        need_floats(self.python, specs, self.__srcad__.argnums)
+        return given, specs
+
+
+def _holds(made: Made) -> bool:
+    """Whether what shaped the code reads the same now."""
+    return all(unchanged(place.current(), place.value) for place in made.guards)
+
+
+class Interpreted(Flexible):
     """A program run by Python."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        least = reached(self.__srcad__, parameters(self.python))
-        given = ordered(self.python.__name__, self.signature, args, kwargs, least)
-        self.check(given)
-        traced, run = self.run(tuple(spec(a, k) for k, a in enumerate(given)))
-        return plain_numbers(run(*traced.captured(), *given))
+        given, specs = self.given(args, kwargs)
+        traced, run = self.run(specs)
+        found = run(*traced.captured(), *map(flat, given, specs))
+        return restored(traced.function.gives, plain_numbers(found))
 
     def run(self, specs: tuple[Spec, ...]) -> tuple[Trace, Any]:
         """The trace for what is outside now, and what runs it."""

@@ -1,6 +1,6 @@
 """`Pullback`: the result of `vjp`, callable any number of times; `Call`, what it runs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,9 @@ from srcad.ir.aliases import written_parameters
 from srcad.ir.marks import Argnums
 from srcad.runtime.interpret import interpret
 from srcad.runtime.numba_private import disabled, type_of
-from srcad.runtime.signatures import checked, labels, plain_numbers, spec
+from srcad.runtime.signatures import checked, labels, need_floats, plain_numbers, spec
 from srcad.runtime.specialise import Marked, derived, innermost, specialised
+from srcad.runtime.structures import alike, flat, mapped, paired, parts, restored, structured
 
 
 class Call:
@@ -26,30 +27,33 @@ class Call:
         self, function: Callable[..., Any], mode: str, argnums: Argnums, args: tuple[Any, ...]
     ) -> None:
         python = checked(innermost(function))
-        specs = tuple(map(spec, args, labels(python)))
+        self.specs = specs = tuple(map(spec, args, labels(python)))
+        need_floats(python, specs, argnums)
         self._made = None
         if disabled():
             traced = derived(Marked(mode, function, argnums), specs)
+            self.gives = traced.function.gives
             self.hidden = traced.captured()
             self.written = written_parameters(traced.function)
             self._run = interpret(traced.function)
         else:
-            self._made = specialised(function, mode, argnums, tuple(map(type_of, args)))
+            kinds = tuple(type_of(flat(arg, one)) for arg, one in zip(args, specs, strict=True))
+            several = specs if any(map(structured, specs)) else None
+            self._made = specialised(function, mode, argnums, kinds, several)
+            self.gives = self._made.gives
             self.hidden = [place.current() for place in self._made.hidden]
             self.written, self._run = self._made.written, self._made.inner
 
-    def __call__(self, *args: Any) -> Any:
-        given = (*self.hidden, *args)
+    def __call__(self, args: tuple[Any, ...], *more: Any) -> Any:
+        given = (*self.hidden, *map(flat, args, self.specs), *more)
         if self._made is not None:
             self._made.result(tuple(map(type_of, given)))
-        return plain_numbers(self._run(*given))
+        return restored(self.gives, plain_numbers(self._run(*given)))
 
 
 def copied(value: Any) -> Any:
-    """Arrays copied, C and F order kept; tuples item by item."""
-    if isinstance(value, tuple):
-        return tuple(map(copied, value))
-    return value.copy(order="A") if isinstance(value, np.ndarray) else value
+    """Arrays copied, C and F order kept; containers item by item."""
+    return mapped(lambda v: v.copy(order="A") if isinstance(v, np.ndarray) else v, value)
 
 
 class Pullback:
@@ -62,10 +66,10 @@ class Pullback:
     def __init__(
         self, function: Callable[..., Any], args: tuple[Any, ...], argnums: Argnums
     ) -> None:
-        self._args = copied(args)
+        self._args = tuple(map(copied, args))
         self._joint = Call(function, "vjp", argnums, self._args)
         self._joint.hidden = [copied(value) for value in self._joint.hidden]
-        self.value = Call(function, "primal", None, args)(*args)
+        self.value = Call(function, "primal", None, args)(args)
         self._result = described(self.value)
 
     def __call__(self, gradient: Any = None, into: Any = None) -> Any:
@@ -76,8 +80,8 @@ class Pullback:
         Raises ShapeError, or TypingError for another kind of number or a missing cotangent.
         """
         given = cotangent(gradient, self._result)
-        args = copied(self._args) if self._joint.written else self._args
-        found = self._joint(*args, given)
+        args = tuple(map(copied, self._args)) if self._joint.written else self._args
+        found = self._joint(args, given)
         return found if into is None else added(found, into)
 
 
@@ -92,8 +96,10 @@ class Result:
 
 def described(value: Any) -> Any:
     """The structure of a result; None stands for what has no cotangent."""
-    if isinstance(value, tuple):
-        return tuple(map(described, value))
+    return mapped(_leaf, value)
+
+
+def _leaf(value: Any) -> "Result | None":
     found = np.asarray(value)
     if value is None or found.dtype.kind != "f":
         return None
@@ -102,12 +108,14 @@ def described(value: Any) -> Any:
 
 def cotangent(gradient: Any, result: Any) -> Any:
     """`gradient` checked against the result and converted to its dtype: new memory."""
-    if isinstance(result, tuple):
-        if not isinstance(gradient, tuple | list) or len(gradient) != len(result):
+    inner = parts(result)
+    if inner is not None and not isinstance(result, Result):
+        if not alike(result, gradient):
+            kind = "tuple" if inner[0] is None else inner[0].cls.__name__
             raise TypingError(
-                Problem(f"`gradient` must be a tuple of {len(result)}, like the result")
+                Problem(f"`gradient` must be a {kind} of {len(inner[1])}, like the result")
             )
-        return tuple(map(cotangent, gradient, result))
+        return tuple(cotangent(given, one) for one, given in paired(result, gradient))
     if result is None:
         return None
     if gradient is None and result.shape == ():
@@ -141,13 +149,24 @@ def _array(gradient: Any, result: Result) -> Any:
     return got
 
 
+def _pairs(found: Any, into: Any) -> Iterator[tuple[Any, Any]]:
+    """The gradients and the caller's arrays for them."""
+    inner = parts(found)
+    if inner is None and (into is None or parts(into) is None):
+        yield found, into
+    elif inner is not None and alike(found, into):
+        for more, target in paired(found, into):
+            if target is not None:
+                yield from _pairs(more, target)
+    else:
+        count = 0 if inner is None else len(inner[1])
+        several = f"a tuple of {count}, None where nothing is wanted"
+        raise TypingError(Problem(f"`into` must be {'one array' if inner is None else several}"))
+
+
 def added(found: Any, into: Any) -> Any:
     """Adds gradients into the caller's arrays, all or none; None where nothing is wanted."""
-    several = isinstance(found, tuple)
-    if several != isinstance(into, tuple | list) or (several and len(found) != len(into)):
-        want = f"a tuple of {len(found)}, None where nothing is wanted" if several else "one array"
-        raise TypingError(Problem(f"`into` must be {want}"))
-    pairs = list(zip(found, into, strict=True)) if several else [(found, into)]
+    pairs = list(_pairs(found, into))
     wanted = [(more, target) for more, target in pairs if target is not None]
     for more, target in wanted:
         if not isinstance(target, np.ndarray):

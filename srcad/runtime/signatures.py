@@ -2,24 +2,29 @@
 
 import inspect
 from collections.abc import Callable
-from types import FunctionType
+from enum import Enum
+from functools import partial
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
 from numba.core import types
 
-from srcad.errors import Loc, Problem, TypingError, UnsupportedSyntax
+from srcad.errors import Loc, Problem, TypingError
 from srcad.ir.marks import Argnums
 from srcad.ir.types import FLOATS, INTEGERS, Array, Scalar
+from srcad.runtime.structures import parts
 from srcad.tracer import Spec
-from srcad.tracer.trace import array_spec
+from srcad.tracer.trace import Fixed, Parts, array_spec
 
-KINDS = "arguments are real numbers, NumPy arrays of them, None, and tuples of these"
+KINDS = (
+    "arguments are real numbers, NumPy arrays of them, flags (None, texts, enums, functions), and "
+    "tuples, lists, dictionaries and dataclasses of these"
+)
 DTYPES = ("bool", *FLOATS, *INTEGERS)  # Numba and NumPy have the same names
+FLAGS = (str, bytes, Enum, FunctionType, BuiltinFunctionType, type, np.ufunc, partial)
 INSTEAD = {
-    "list": "pass an array: np.array(...), or a tuple",
-    "str": "bind it: lambda x: f(x, 'text'), and differentiate that",
-    "dict": "pass its values, or let the function read it from outside",
+    "dict": "its keys must be texts or integers",
     "set": "pass a tuple or an array",
     "complex": "pass the real and the imaginary part",
 }
@@ -42,20 +47,15 @@ def checked(function: object) -> FunctionType:
                 "pass a function: lambda x: ...",
             )
         )
-    for parameter in inspect.signature(python, follow_wrapped=False).parameters.values():
-        if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
-            code = python.__code__
-            raise UnsupportedSyntax(
-                Problem(
-                    f"the parameter `{parameter.name}` of `{python.__name__}` is "
-                    f"{parameter.kind.description}",
-                    Loc(code.co_filename, code.co_firstlineno, function=python.__name__),
-                    "star parameters and keyword-only ones are not supported",
-                    "name every parameter; wrap the function if need be: "
-                    f"lambda x: {python.__name__}(...)",
-                )
-            )
     return python
+
+
+def only_positional(signature: inspect.Signature) -> bool:
+    """Whether all parameters can be given by position, as Numba's calls are."""
+    return all(
+        p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        for p in signature.parameters.values()
+    )
 
 
 def chosen(function: FunctionType, argnums: Argnums) -> Argnums:
@@ -77,8 +77,8 @@ def chosen(function: FunctionType, argnums: Argnums) -> Argnums:
 
 
 def parameters(function: FunctionType) -> list[str]:
-    """The names of the parameters."""
-    return list(function.__code__.co_varnames[: function.__code__.co_argcount])
+    """The names of the parameters, star and keyword-only ones too."""
+    return list(inspect.signature(function, follow_wrapped=False).parameters)
 
 
 def labels(function: FunctionType) -> list[str]:
@@ -112,16 +112,30 @@ def ordered(
 ) -> tuple[Any, ...]:
     """Keyword arguments in their places; defaults fill the gaps before the last one given.
 
-    There are `least` arguments at least.
+    There are `least` arguments at least. Star parameters are one argument each.
     """
     given = called(name, signature, args, kwargs)
     names = list(signature.parameters)
     count = max((least, *(names.index(name) + 1 for name in given)))
-    return tuple(given.get(n, signature.parameters[n].default) for n in names[:count])
+    return tuple(given.get(n, _default(signature.parameters[n])) for n in names[:count])
+
+
+def _default(parameter: inspect.Parameter) -> Any:
+    empty: dict[Any, Any] = {parameter.VAR_POSITIONAL: (), parameter.VAR_KEYWORD: {}}
+    return empty.get(parameter.kind, parameter.default)
 
 
 def spec(value: Any, place: int | str) -> Spec:
-    """The type of an argument. Raises TypingError for what is no number, array or tuple."""
+    """The type of an argument. Raises TypingError for what srcad does not take."""
+    if isinstance(value, FLAGS) or hasattr(value, "py_func") or hasattr(value, "__srcad__"):
+        return Fixed(value)
+    inner = parts(value)
+    if inner is not None:
+        container, items = inner
+        if container is not None and not all(type(k) in (str, int) for k in container.keys):
+            raise refusal(value, place)
+        found = tuple(spec(item, place) for item in items)
+        return found if container is None else Parts(container, found)
     match value:
         case None:
             return None
@@ -136,9 +150,37 @@ def spec(value: Any, place: int | str) -> Spec:
             return Scalar("float64")
         case int() if -(2**63) <= value < 2**64:
             return Scalar("int64")
-        case tuple():
-            return tuple(spec(item, place) for item in value)
     raise refusal(value, place)
+
+
+def need_floats(function: FunctionType, specs: tuple[Spec, ...], argnums: Argnums) -> None:
+    """Raises TypingError where an argument that is to be differentiated has no float in it."""
+    names = parameters(function)
+    for one in argnums if isinstance(argnums, tuple) else (argnums,):
+        if one is None:
+            continue
+        k = names.index(one) if isinstance(one, str) else one % len(names)
+        if k < len(specs) and not _has_float(specs[k]):
+            raise TypingError(
+                Problem(
+                    f"the argument `{names[k]}` of `{function.__name__}` is no float",
+                    Loc(function.__code__.co_filename, function.__code__.co_firstlineno),
+                    "integers, bools and flags are constants: they have no gradient",
+                    f"pass it as a float, or leave `{names[k]}` out of argnums",
+                )
+            )
+
+
+def _has_float(one: Spec) -> bool:
+    match one:
+        case Scalar(dtype=dtype) | Array(dtype=dtype):
+            return dtype in FLOATS
+        case Parts(items=items):
+            return any(map(_has_float, items))
+        case tuple():
+            return any(map(_has_float, one))
+        case _:
+            return False
 
 
 def refusal(value: Any, place: int | str) -> TypingError:

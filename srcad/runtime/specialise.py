@@ -6,6 +6,7 @@ constants of the code until a second value is met for the same code in this proc
 they are passed as hidden arguments.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from types import FunctionType, MethodType, ModuleType
@@ -18,10 +19,11 @@ from srcad.errors import InternalError, Loc, Problem, SrcadError, UnsupportedSyn
 from srcad.ir.aliases import written_parameters
 from srcad.ir.marks import Argnums, Mark
 from srcad.ir.nodes import Function
-from srcad.ir.trees import Nothing
+from srcad.ir.trees import Nothing, Tree
 from srcad.runtime import diskcache, vectormath
 from srcad.runtime.numba_private import Types, compiled, global_compiler_lock
 from srcad.runtime.signatures import labels, parameters, plain, spec_of_type
+from srcad.runtime.structures import decoded, encoded, text_of
 from srcad.runtime.surroundings import Place, Surroundings, same, surroundings
 from srcad.tracer import Spec, Trace, trace
 from srcad.tracer.trace import Read
@@ -41,6 +43,7 @@ class Made:
     hidden: tuple[Place, ...]  # arrays and numbers read from outside at each call
     written: frozenset[int]  # flat parameters, hidden ones first, that it writes into
     name: str  # the user's function
+    gives: Tree  # the structure of its result
 
     @property
     def free(self) -> bool:
@@ -79,35 +82,62 @@ _known: dict[tuple[object, ...], _Known] = {}
 
 
 @global_compiler_lock  # type: ignore[untyped-decorator]
-def specialised(function: Callable[..., Any], mode: str, argnums: Argnums, args: Types) -> Made:
-    """The generated function for arguments of these types and for what is outside now."""
+def specialised(
+    function: Callable[..., Any],
+    mode: str,
+    argnums: Argnums,
+    args: Types,
+    specs: tuple[Spec, ...] | None = None,
+) -> Made:
+    """The generated function for arguments of these types and for what is outside now.
+
+    `specs` say what the arguments are where Numba's types do not: structures and flags.
+    """
     mark = Mark(mode, function, argnums)
     around = surroundings(innermost(function))
     if around.digest is None or around.loose is None:
-        return _made_anew(mark, args, around, hide=False)[0]
-    known = _known.setdefault((around.loose, _chain(mark), args), _Known(around.digest))
+        return _made_anew(mark, args, around, specs, hide=False)[0]
+    known = _known.setdefault((around.loose, _chain(mark), args, specs), _Known(around.digest))
     if known.first != around.digest:
         try:
-            return _shared(mark, args, around, known, around.loose)
+            return _shared(mark, args, around, known, around.loose, specs)
         except UnsupportedSyntax:
             pass  # a float is needed while tracing
-    return _shared(mark, args, around, known, around.digest)
+    return _shared(mark, args, around, known, around.digest, specs)
 
 
-def _shared(mark: Mark, args: Types, around: Surroundings, known: _Known, which: str) -> Made:
+def _shared(
+    mark: Mark,
+    args: Types,
+    around: Surroundings,
+    known: _Known,
+    which: str,
+    specs: tuple[Spec, ...] | None,
+) -> Made:
     """From this process, from the disk, or made anew; `which` says whether floats are hidden."""
     if which in known.made:
         return _made(known.made[which], around)
     hide = which == around.loose
-    key = diskcache.key(which, _chain(mark), repr([str(a) for a in args]), str(hide))
-    entry = diskcache.recall(key)
-    if entry is None or diskcache.load(entry.module) is None:
-        made, entry = _made_anew(mark, args, around, hide=hide)
+    texts = text_of(specs) if specs is not None else ""
+    key = diskcache.key(which, _chain(mark), repr([str(a) for a in args]), str(hide), str(texts))
+    entry = None if texts is None else diskcache.recall(key)
+    if entry is None or not _usable(entry):
+        made, entry = _made_anew(mark, args, around, specs, hide=hide)
         if entry is None:
             return made
-        diskcache.remember(key, entry)
+        if texts is not None:
+            diskcache.remember(key, entry)
     known.made[which] = entry
     return _made(entry, around)
+
+
+def _usable(entry: diskcache.Entry) -> bool:
+    """Whether the module is there, and the classes of what it gives."""
+    try:
+        decoded(json.loads(entry.gives))
+    except ValueError:
+        return False
+    return diskcache.load(entry.module) is not None
 
 
 def _made(entry: diskcache.Entry, around: Surroundings) -> Made:
@@ -117,11 +147,12 @@ def _made(entry: diskcache.Entry, around: Surroundings) -> Made:
         tuple(around.places[k] for k in entry.hidden),
         frozenset(entry.written),
         entry.name,
+        decoded(json.loads(entry.gives)),
     )
 
 
 def _made_anew(
-    mark: Mark, args: Types, around: Surroundings, *, hide: bool
+    mark: Mark, args: Types, around: Surroundings, specs: tuple[Spec, ...] | None, *, hide: bool
 ) -> tuple[Made, diskcache.Entry | None]:
     """Traces, transforms and prints; the entry for the index if everything read has a number."""
     assert mark.inner is not None
@@ -129,7 +160,8 @@ def _made_anew(
     names = parameters(python)
     values = (k + 1 for k, a in enumerate(args) if not isinstance(a, types.Omitted))
     given = max((reached(mark, names), *values))  # defaults left out behind these are constants
-    specs = tuple(map(spec_of_type, args[:given], labels(python)))
+    if specs is None:
+        specs = tuple(map(spec_of_type, args[:given], labels(python)))
     found = derived(Marked(mark.mode, mark.inner, mark.argnums), specs, hide=hide)
     left_out = tuple((name, Nothing()) for name in names[given : len(args)])
     function = replace(found.function, takes=(*found.function.takes, *left_out))
@@ -144,16 +176,23 @@ def _made_anew(
     hidden = [r for r in found.reads if r.hidden]
     named = {id(r.value) for r in guards}
     guards += [r for r in hidden if id(r.value) in named]  # one argument for several names
-    numbered = _numbered(guards, hidden, around)
-    if numbered is not None:
+    numbered, gives = _numbered(guards, hidden, around), found.function.gives
+    if numbered is not None and (text := _encoded(gives)) is not None:
         places = tuple(sorted(written))
-        entry = diskcache.Entry(name, made.entry, *numbered, places, python.__name__)
+        entry = diskcache.Entry(name, made.entry, *numbered, places, python.__name__, text)
         return _made(entry, around), entry
     inner = getattr(module, made.entry)
     read = (Place(r.name, r.current(), r.current) for r in guards)
     shaping = tuple(p.kept() for p in (*read, *(around.places[k] for k in around.watched)))
     passed = tuple(Place(r.name, r.current(), r.current) for r in hidden)
-    return Made(inner, shaping, passed, written, python.__name__), None
+    return Made(inner, shaping, passed, written, python.__name__, gives), None
+
+
+def _encoded(gives: Tree) -> str | None:
+    try:
+        return json.dumps(encoded(gives))
+    except ValueError:
+        return None
 
 
 def _numbered(

@@ -9,13 +9,13 @@ copied in and out; that nothing writes them afterwards is asked of the transform
 
 import inspect
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from srcad import ops
 from srcad.ir.nodes import Atom, Var, const
 from srcad.tracer import elementwise, indexing, joins, scalars
 from srcad.tracer.joins import Array, Kind, Number
-from srcad.tracer.values import LISTED, Arr, Box, Emit, Grown, Num, Option, Retrace, Value
+from srcad.tracer.values import LISTED, Arr, Box, Emit, Grown, Num, Option, Record, Retrace, Value
 
 START = 8  # items that a new buffer has room for
 SEALED = (
@@ -61,6 +61,8 @@ def opened(emit: Emit, value: Value) -> Value:
         case tuple() if any(isinstance(item, Box | tuple | dict) for item in value):
             parts = [opened(emit, item) for item in value]
             return joins.rebuilt(value, parts)
+        case Record(items=items):
+            return replace(value, items=tuple(opened(emit, item) for item in items))
         case dict() if any(isinstance(item, Box | tuple | dict) for item in value.values()):
             return {key: opened(emit, item) for key, item in value.items()}
         case _:

@@ -1,13 +1,14 @@
 """Calls of functions that are traced in place: parameters bound, bodies executed, results given."""
 
 import ast
+import dataclasses
 import functools
 import inspect
 from dataclasses import dataclass
 from types import FunctionType, MethodType
 from typing import Any
 
-from srcad.tracer import declared, recursion
+from srcad.tracer import declared, records, recursion
 from srcad.tracer.flow import RESULT, RETURNED
 from srcad.tracer.machine import Frame, Function, Machine, Unfinished
 from srcad.tracer.source import Code, code_of
@@ -101,14 +102,31 @@ def call(machine: Machine, function: Value, args: list[Value], kwargs: Names) ->
         return run(machine, code, None, names)
     if isinstance(function, type) and hasattr(function, "_fields"):
         return function(*args, **kwargs)  # a namedtuple
+    if isinstance(function, type) and dataclasses.is_dataclass(function):
+        return records.made(machine, function, args, kwargs)
+    if isinstance(getattr(function, "__self__", None), str) and _static(args, kwargs):
+        return function(*args, **kwargs)  # type: ignore[operator]
     name = getattr(function, "__name__", type(function).__name__)
     machine.emit.fail(f"a call of `{name}` is not supported")
+
+
+def _static(args: list[Value], kwargs: Names) -> bool:
+    return all(isinstance(v, str | int | float | tuple) for v in (*args, *kwargs.values()))
 
 
 def defaults_of(function: FunctionType) -> Names:
     parameters = inspect.signature(function, follow_wrapped=False).parameters
     empty = inspect.Parameter.empty
     return {name: p.default for name, p in parameters.items() if p.default is not empty}
+
+
+def bind_all(machine: Machine, code: Code, values: Names, defaults: Names) -> Names:
+    """The parameters' values, those of star parameters given whole."""
+    spec, given = code.node.args, dict(values)
+    star: Any = () if spec.vararg is None else given.pop(spec.vararg.arg, ())
+    more: Any = {} if spec.kwarg is None else given.pop(spec.kwarg.arg, {})
+    args = [given.pop(name) for name in code.parameters if name in given] if star else []
+    return bind(machine, code, [*args, *star], given | more, defaults)
 
 
 def bind(machine: Machine, code: Code, args: list[Value], kwargs: Names, defaults: Names) -> Names:

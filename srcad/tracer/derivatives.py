@@ -15,7 +15,7 @@ from srcad.ir.nodes import Atom, Function, Var
 from srcad.ir.trees import Group, Leaf, Nothing, Tree
 from srcad.ir.types import Array
 from srcad.ir.walk import free, inline
-from srcad.tracer import boxes, calls, elementwise, joins, scalars
+from srcad.tracer import boxes, calls, elementwise, joins, records, scalars
 from srcad.tracer.machine import Function as Traced
 from srcad.tracer.machine import Machine
 from srcad.tracer.source import code_of
@@ -100,8 +100,9 @@ def attribute(machine: Machine, value: Value, name: str) -> Value:
 
 
 def copied(machine: Machine, value: Value) -> Value:
-    if isinstance(value, tuple | list):
-        return tuple(copied(machine, item) for item in value)
+    inner = records.parts(value)
+    if inner is not None:
+        return records.rebuilt(inner[0], tuple(copied(machine, item) for item in inner[1]))
     return elementwise.copy(machine.emit, value) if isinstance(value, Arr) else value
 
 
@@ -180,9 +181,11 @@ def parameter(machine: Machine, name: str, value: Value, params: list[Var]) -> t
     emit = machine.emit
     if value is None:
         return None, Nothing()
-    if isinstance(value, tuple | list):
-        parts = [parameter(machine, f"{name}_{k}", v, params) for k, v in enumerate(value)]
-        return tuple(v for v, _ in parts), Group(tuple(tree for _, tree in parts))
+    inner = records.parts(value)
+    if inner is not None:
+        parts = [parameter(machine, f"{name}_{k}", v, params) for k, v in enumerate(inner[1])]
+        whole = records.rebuilt(inner[0], tuple(v for v, _ in parts))
+        return whole, Group(tuple(tree for _, tree in parts), inner[0])
     if isinstance(value, Arr):
         params.append(emit.builder.like(value.var))
         shape = tuple(emit.builder.dim(params[-1], axis) for axis in range(len(value.shape)))
@@ -198,8 +201,9 @@ def parameter(machine: Machine, name: str, value: Value, params: list[Var]) -> t
 
 def flat(machine: Machine, value: Value) -> list[Atom]:
     """The atoms of an argument, as `parameter` made parameters."""
-    if isinstance(value, tuple | list):
-        return [atom for item in value for atom in flat(machine, item)]
+    inner = records.parts(value)
+    if inner is not None:
+        return [atom for item in inner[1] for atom in flat(machine, item)]
     if isinstance(value, Arr):
         return [joins.handed_on(machine.emit, value.var)]
     if isinstance(value, Num | float):
@@ -209,11 +213,12 @@ def flat(machine: Machine, value: Value) -> list[Atom]:
 
 def tree_of(machine: Machine, value: Value, results: list[Atom]) -> Tree:
     value = machine.plain(value)
+    inner = records.parts(value)
+    if inner is not None:
+        return Group(tuple(tree_of(machine, item, results) for item in inner[1]), inner[0])
     match value:
         case None:
             return Nothing()
-        case tuple() | list():
-            return Group(tuple(tree_of(machine, item, results) for item in value))
         case Arr(var=var):
             results.append(var)
         case _:
@@ -238,8 +243,9 @@ def seeds(machine: Machine, wanted: tuple[Var, ...], given: Values) -> list[Atom
 
 
 def spread(value: Value) -> Iterator[Value]:
-    if isinstance(value, tuple | list):
-        for item in value:
+    inner = records.parts(value)
+    if inner is not None:
+        for item in inner[1]:
             yield from spread(item)
     elif value is not None:
         yield value
@@ -251,8 +257,8 @@ def packed(machine: Machine, tree: Tree, atoms: Iterator[Atom]) -> Value:
     match tree:
         case Nothing():
             return None
-        case Group(items=items):
-            return tuple(packed(machine, item, atoms) for item in items)
+        case Group(items=items, cls=cls):
+            return records.rebuilt(cls, tuple(packed(machine, item, atoms) for item in items))
         case Leaf():
             atom = next(atoms)
             if not isinstance(atom.type, Array):

@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import dataclasses
 import inspect
 import operator
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from srcad.tracer import (
     methods,
     numpy_calls,
     raising,
+    records,
     refused,
     tuples,
 )
@@ -31,7 +33,18 @@ from srcad.tracer.context import Emit
 from srcad.tracer.flow import assigned
 from srcad.tracer.joins import FREE
 from srcad.tracer.machine import Frame, Function, Machine, Outside, Unfinished, Unroll
-from srcad.tracer.values import UNSET, Arr, Box, Grown, Num, Option, Recursive, Retrace, Value
+from srcad.tracer.values import (
+    UNSET,
+    Arr,
+    Box,
+    Grown,
+    Num,
+    Option,
+    Record,
+    Recursive,
+    Retrace,
+    Value,
+)
 
 BINARY = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.FloorDiv: "floordiv",
@@ -64,6 +77,12 @@ class Interpreter(Machine):
         if function is print and not kwargs:
             raising.printed(self, [self.plain(arg) for arg in args])
             return None
+        if isinstance(function, records.Bound):
+            return self.call(function.function, [function.value, *args], kwargs)
+        if function is dataclasses.replace and len(args) == 1:
+            return records.changed(self, args[0], kwargs)
+        if function is isinstance and len(args) == 2:
+            return records.isinstance_of(self, self.plain(args[0]), args[1])
         if isinstance(function, boxes.Method):
             return boxes.call(self.emit, function, [self.plain(arg) for arg in args], kwargs)
         if isinstance(function, methods.Method):
@@ -316,7 +335,9 @@ class Interpreter(Machine):
         try:
             return STATIC[op](left, right)
         except Exception as error:
-            self.emit.fail(f"this fails: {error}")
+            lists = isinstance(left, tuple | list) or isinstance(right, tuple | list)
+            instead = "make it an array: np.array(...)" if lists else ""
+            self.emit.fail(f"this fails: {error}", instead=instead)
 
     def name(self, name: str) -> Value:
         frame: Frame | None = self.here
@@ -385,8 +406,17 @@ class Interpreter(Machine):
                 return self.emit.boxed(self.entries(keys, values))
             case ast.ListComp() | ast.GeneratorExp() | ast.DictComp():
                 return comprehensions.run(self, node)
+            case ast.JoinedStr(values=pieces):
+                return "".join(self.formatted(node, piece) for piece in pieces)
             case _:
                 refused.expression(self, node)
+
+    def formatted(self, node: ast.expr, piece: ast.expr) -> str:
+        """A piece of an f-string that is known while tracing."""
+        value = self.used(piece.value if isinstance(piece, ast.FormattedValue) else piece)
+        if not isinstance(value, str | int | float):
+            refused.expression(self, node)
+        return str(value)
 
     def items(self, parts: list[ast.expr]) -> list[Value]:
         found: list[Value] = []
@@ -478,6 +508,10 @@ class Interpreter(Machine):
         if isinstance(value, Box) and attr in boxes.methods(self.emit, value):
             return boxes.Method(value, attr)
         value = boxes.content(self.emit, value)
+        if isinstance(value, Record):
+            return records.attribute(self, value, attr)
+        if isinstance(value, tuple) and attr == "_replace":
+            return records.Bound(dataclasses.replace, value)
         if isinstance(value, derivatives.KINDS):
             return derivatives.attribute(self, value, attr)
         if isinstance(value, dict) and attr in ("items", "keys", "values"):
@@ -485,6 +519,8 @@ class Interpreter(Machine):
         if not hasattr(value, attr):
             self.emit.fail(f"`{attr}` is not an attribute here")
         found = getattr(value, attr)
+        if isinstance(value, str):
+            return found
         if isinstance(value, ModuleType) and value.__name__.split(".")[0] in ("numpy", "math"):
             return found
         if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -501,12 +537,12 @@ class Interpreter(Machine):
             return self.subscript(content, key)
         if isinstance(value, Arr):
             return self.emit.getitem(value, key)
-        if isinstance(value, tuple | list | dict):
-            if isinstance(key, Num):
+        if isinstance(value, tuple | list | dict | str):
+            if isinstance(key, Num) and not isinstance(value, str):
                 return tuples.at(self, value, key)
             container: Any = value
             try:
                 return container[key]
             except (LookupError, TypeError) as error:
                 self.emit.fail(f"this subscript fails: {type(error).__name__}: {error}")
-        self.emit.fail("only arrays and tuples can be subscripted")
+        self.emit.fail("only arrays, tuples, lists, dictionaries and texts can be subscripted")

@@ -25,6 +25,7 @@ from srcad.tracer.values import (
     Held,
     Num,
     Option,
+    Record,
     Unset,
     Useless,
     Value,
@@ -49,10 +50,11 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A tuple; `cls` is a namedtuple's class."""
+    """A tuple; `cls` is a namedtuple's class, or a dataclass's with its `names`."""
 
     items: tuple["Kind", ...]
     cls: type | None = None
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,6 +125,8 @@ def kind_of(emit: Emit, value: Value) -> Kind:
         case tuple() | list():
             cls = type(value) if hasattr(value, "_fields") else None
             return Items(tuple(kind_of(emit, item) for item in value), cls)
+        case Record(cls=cls, names=names, items=items):
+            return Items(tuple(kind_of(emit, item) for item in items), cls, names)
         case dict():
             return Keyed(tuple(value), tuple(kind_of(emit, item) for item in value.values()))
         case Grown(item=item, buffers=buffers):
@@ -150,6 +154,8 @@ def identical(first: Value, second: Value) -> bool:
             return x == y
         case (tuple() | list(), tuple() | list()):
             return len(first) == len(second) and all(map(identical, first, second))
+        case (Record(), Record()):
+            return first.cls is second.cls and all(map(identical, first.items, second.items))
         case (dict(), dict()):
             values = first.values(), second.values()
             return tuple(first) == tuple(second) and all(map(identical, *values))
@@ -202,7 +208,8 @@ def unify(name: str, first: Kind, second: Kind) -> Kind:
             both = types.Array(a.dtype, a.ndim, layout, a.writable and b.writable)
             return Array(both, tuple(x if x == y else None for x, y in zip(m, n, strict=True)))
         case (Items(items=a, cls=c), Items(items=b, cls=d)) if len(a) == len(b) and c is d:
-            return Items(tuple(unify(name, x, y) for x, y in zip(a, b, strict=True)), c)
+            pairs = zip(a, b, strict=True)
+            return replace(first, items=tuple(unify(name, x, y) for x, y in pairs))
         case (Keyed(keys=k), Keyed(keys=m)) if k == m:
             pairs = zip(first.items, second.items, strict=True)
             return Keyed(k, tuple(unify(name, x, y) for x, y in pairs))
@@ -401,6 +408,7 @@ def leaves(emit: Emit, value: Value, kind: Kind) -> list[Atom]:
             assert isinstance(value, Arr)
             return [handed_on(emit, value.var)]
         case Items(items=items):
+            value = value.items if isinstance(value, Record) else value
             assert isinstance(value, tuple | list)
             return [a for v, k in zip(value, items, strict=True) for a in leaves(emit, v, k)]
         case Keyed(items=items):
@@ -507,8 +515,10 @@ def value(emit: Emit, kind: Kind, atoms: Iterator[Atom]) -> Value:
                 for axis, extent in enumerate(shape)
             )
             return Arr(var, tuple(extents))
-        case Items(items=items, cls=cls):
+        case Items(items=items, cls=cls, names=names):
             made: Any = tuple(value(emit, item, atoms) for item in items)
+            if cls is not None and names:
+                return Record(cls, names, made)
             return made if cls is None else cls(*made)
         case Keyed(keys=keys, items=items):
             return {key: value(emit, item, atoms) for key, item in zip(keys, items, strict=True)}

@@ -31,6 +31,14 @@ class Code:
         return [a.arg for a in (*self.node.args.posonlyargs, *self.node.args.args)]
 
     @property
+    def all_parameters(self) -> list[str]:
+        """Every parameter, star and keyword-only ones too, as a signature orders them."""
+        spec = self.node.args
+        star = [] if spec.vararg is None else [spec.vararg.arg]
+        rest = [] if spec.kwarg is None else [spec.kwarg.arg]
+        return [*self.parameters, *star, *(a.arg for a in spec.kwonlyargs), *rest]
+
+    @property
     def loc(self) -> Loc:
         return Loc(self.file, self.node.lineno, self.node.col_offset, None, self.name)
 

@@ -12,10 +12,10 @@ from srcad.errors import Problem, UnsupportedSyntax
 from srcad.ir.builder import Builder, OpenBlock
 from srcad.ir.marks import Derive
 from srcad.ir.nodes import Atom, Block, Function, Var, array_type
-from srcad.ir.trees import Group, Leaf, Nothing, Tree
+from srcad.ir.trees import Container, Group, Leaf, Nothing, Tree
 from srcad.ir.types import FLOAT, Array, Layout, Scalar
 from srcad.ir.walk import called, defs, walk
-from srcad.tracer import boxes, calls
+from srcad.tracer import boxes, calls, records
 from srcad.tracer.containers import item_of, items, label, layout, one_source, opens, rebuilt
 from srcad.tracer.context import Emit
 from srcad.tracer.interpreter import Interpreter
@@ -24,7 +24,36 @@ from srcad.tracer.joins import flattened
 from srcad.tracer.source import code_of
 from srcad.tracer.values import Arr, Growth, Num, Option, Recursive, Retrace, Useless, Value
 
-Spec = Scalar | Array | None | tuple["Spec", ...]
+
+@dataclass(frozen=True, eq=False)
+class Fixed:
+    """An argument that is a constant of the code: a text, an enum's member, a function."""
+
+    value: object
+
+    def key(self) -> object:
+        value: Any = self.value
+        if isinstance(value, str | bytes):
+            return type(value), value
+        python = getattr(value, "py_func", value)
+        return id(value), id(getattr(python, "__code__", None))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Fixed) and self.key() == other.key()
+
+    def __hash__(self) -> int:
+        return hash(self.key())
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A dict, list, namedtuple or dataclass, and what is in it."""
+
+    container: Container
+    items: tuple["Spec", ...]
+
+
+Spec = Scalar | Array | None | Fixed | Parts | tuple["Spec", ...]
 
 
 ATTEMPTS = 60  # each makes one list growable, or its items wider
@@ -145,14 +174,14 @@ def _trace(
     params: list[Var] = []
     values: dict[str, Value] = {}
     takes: list[tuple[str, Tree]] = []
-    for name, spec in zip(code.parameters, arguments, strict=False):
+    for name, spec in zip(code.all_parameters, arguments, strict=False):
         values[name], tree = _parameter(builder, name, spec, params)
         takes.append((name, tree))
     emit.memory.separate.update(p for p in params if isinstance(p.type, Array))
     captures = Captures(emit, hide_floats)
     machine = Interpreter(emit, captures.read, derive)
     machine.parameters |= set(params)
-    values = calls.bind(machine, code, [], values, calls.defaults_of(f))
+    values = calls.bind_all(machine, code, values, calls.defaults_of(f))
     result = calls.run(machine, code, None, values)
     machine.finish()
     results: list[Atom] = []
@@ -191,6 +220,12 @@ def array_spec(value: "np.ndarray[Any, Any]") -> Array:
 def _parameter(builder: Builder, name: str, spec: Spec, params: list[Var]) -> tuple[Value, Tree]:
     if spec is None:
         return None, Nothing()
+    if isinstance(spec, Fixed):
+        return spec.value, Nothing()
+    if isinstance(spec, Parts):
+        parts = [_parameter(builder, f"{name}_{k}", s, params) for k, s in enumerate(spec.items)]
+        tree = Group(tuple(t for _, t in parts), spec.container)
+        return records.rebuilt(spec.container, tuple(v for v, _ in parts)), tree
     if isinstance(spec, tuple):
         parts = [_parameter(builder, f"{name}_{k}", s, params) for k, s in enumerate(spec)]
         return tuple(v for v, _ in parts), Group(tuple(t for _, t in parts))
@@ -202,18 +237,19 @@ def _parameter(builder: Builder, name: str, spec: Spec, params: list[Var]) -> tu
 
 
 def _results(emit: Emit, value: Value, results: list[Atom]) -> Tree:
+    inner = records.parts(value)
+    if inner is not None:
+        return Group(tuple(_results(emit, item, results) for item in inner[1]), inner[0])
     match value:
         case None:
             return Nothing()
-        case tuple() | list():
-            return Group(tuple(_results(emit, item, results) for item in value))
         case Arr(var=var):
             results.append(var)
-        case Option(value=inner, known=known):
+        case Option(value=there, known=known):
             emit.builder.check(
                 known.atom, "ValueError", "the function ended without returning a value"
             )
-            return _results(emit, inner, results)
+            return _results(emit, there, results)
         case Useless(what=what, why=why, instead=instead):
             emit.fail(what, why, instead)
         case _:

@@ -47,6 +47,18 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
+class Record:
+    """An instance of a dataclass: its fields, by name, in order."""
+
+    cls: type
+    names: tuple[str, ...]
+    items: tuple[Value, ...]
+
+    def at(self, name: str) -> Value:
+        return self.items[self.names.index(name)]
+
+
+@dataclass(frozen=True, slots=True)
 class Useless:
     """A name that cannot be read, and why: `what`, `why`, `instead` of the problem."""
 
