@@ -56,12 +56,18 @@ class Evaluator:
     def called(self, name: str, args: list[Any]) -> list[Any]:
         """The results of a function that calls itself."""
         callee = self.callees[name]
-        run = Evaluator(dict(zip(callee.params, args, strict=True)), self.callees)
-        return run.block(callee.body)
+        return self.again(dict(zip(callee.params, args, strict=True))).block(callee.body)
+
+    def again(self, values: dict[Var, Any]) -> "Evaluator":
+        """One like this, for a function that is called."""
+        return type(self)(values, self.callees)
+
+    def dtype(self, name: str) -> np.dtype[Any]:
+        return np.dtype(name)
 
     def atom(self, atom: Atom) -> Any:
         if isinstance(atom, Const):
-            return np.dtype(atom.type.dtype).type(atom.value)
+            return self.dtype(atom.type.dtype).type(atom.value)
         return self.values[atom]
 
     def at(self, index: tuple[Atom, ...]) -> tuple[int, ...]:
@@ -83,7 +89,7 @@ class Evaluator:
                 values[out] = self.atom(a) if self.atom(cond) else self.atom(b)
             case Let(out=out, op=op, args=args):
                 made = ops.operation(op).numpy(*map(self.atom, args))
-                values[out] = np.asarray(made).astype(out.type.dtype)[()]
+                values[out] = np.asarray(made).astype(self.dtype(out.type.dtype))[()]
             case Load(out=out, array=array, index=index):
                 values[out] = values[array][self.at(index)]
             case Store(array=array, index=index, value=value):
@@ -91,7 +97,9 @@ class Evaluator:
             case Alloc(out=out, shape=shape, fill=fill):
                 size = tuple(int(self.atom(extent)) for extent in shape)
                 start = 0 if fill is None else fill.value
-                values[out] = np.full(size, start, out.type.dtype, order=array_type(out).layout)
+                values[out] = np.full(
+                    size, start, self.dtype(out.type.dtype), order=array_type(out).layout
+                )
             case View(out=out, array=array, how=how):
                 values[out] = self.view(values[array], how)
             case Library(op="matmul", reads=(a, b), writes=(out,)):

@@ -1,193 +1,140 @@
-"""Small random Python functions: nested loops, branches, element writes, views, early exits.
+"""Random Python functions, as people write them, from a grammar; all run without error.
 
-Every program reads `x` (4,), `a` (3, 4) and a number `p`, and runs without error: indices are in
-range by construction, what is assigned passes through a bounded function, trip counts are small.
+Every program reads the arguments below: indices are in range by construction, what is assigned
+passes through a bounded function, trip counts are small. The idioms of whole programs (buffers that
+change roles, lists that grow, helpers that write) are in `random_idioms`.
 """
 
 import linecache
 import math
 import zlib
 from collections.abc import Callable
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from random_idioms import HELPERS, Idioms
 
-Shape = tuple[int, ...]
-BOUNDED = ("math.sin", "math.cos", "math.tanh")
 DEPTH = 3  # loops and branches inside each other
 STATEMENTS = 5  # at most, in one block
 
 
-class Writer:
-    """Writes one function; the names in scope are those that every path has set."""
+class Writer(Idioms):
+    """Writes one function."""
 
-    def __init__(self, draw: Callable[[Any], Any]) -> None:
-        self.draw = draw
-        self.lines = ["def f(x, a, p):"]
-        self.indent = 1
-        self.scalars = ["p"]
-        self.arrays: dict[str, Shape] = {"x": (4,), "a": (3, 4)}
-        self.indices: dict[str, int] = {}  # loop variables: 0 <= i < bound
-        self.fresh = 0
-        self.in_for = False
-
-    def choose(self, *options: Any) -> Any:
-        return self.draw(st.sampled_from(options))
-
-    def say(self, line: str) -> None:
-        self.lines.append("    " * self.indent + line)
-
-    def name(self, kind: str) -> str:
-        self.fresh += 1
-        return f"{kind}{self.fresh}"
-
-    @contextmanager
-    def scope(self) -> Any:
-        """An indented block: names first set inside are forgotten behind it."""
-        saved = list(self.scalars), dict(self.arrays), dict(self.indices), self.in_for
-        self.indent += 1
-        yield
-        self.indent -= 1
-        self.scalars, self.arrays, self.indices, self.in_for = saved
-
-    # -- expressions
-
-    def position(self, extent: int) -> str:
-        """An index that lies in [-extent, extent)."""
-        fitting = [i for i, bound in self.indices.items() if bound <= extent]
-        kind = self.choose("constant", "loop", "loop", "loop", "wrapped", "data")
-        if kind == "data" and self.scalars:
-            return f"int(3.0 * abs({self.choose(*self.scalars)})) % {extent}"
-        if kind == "wrapped" and self.indices:
-            return f"({self.choose(*self.indices)} + {self.choose(1, 2)}) % {extent}"
-        if kind == "loop" and fitting:
-            i = self.choose(*fitting)
-            return str(self.choose(i, f"{i} - 1", f"{extent - 1} - {i}"))
-        return str(self.draw(st.integers(-extent, extent - 1)))
-
-    def element(self) -> str:
-        name = self.choose(*self.arrays)
-        return f"{name}[{', '.join(map(self.position, self.arrays[name]))}]"
-
-    def expression(self, depth: int = 2) -> str:
-        kinds = ("element", "scalar", "literal", "sum", "product", "call", "quotient", "choice")
-        kind = self.choose(*kinds[: 8 if depth else 3])
-        if kind == "element":
-            return self.element()
-        if kind == "scalar":
-            return str(self.choose(*self.scalars, *self.indices))
-        if kind == "literal":
-            return str(self.choose("0.5", "-1.3", "2", "0.1"))
-        left, right = self.expression(depth - 1), self.expression(depth - 1)
-        match kind:
-            case "sum":
-                return f"({left} {self.choose('+', '-')} {right})"
-            case "product":
-                return str(self.choose(f"{left} * {right}", f"({left}) ** 2"))
-            case "call":
-                functions = (*BOUNDED, "abs", "np.sin")
-                return self.choose(f"{self.choose(*functions)}({left})", f"max({left}, {right})")
-            case "quotient":
-                return f"{left} / (1.0 + ({right}) ** 2)"
-            case _:
-                return f"({left} if {self.condition(0)} else {right})"
-
-    def condition(self, depth: int = 1) -> str:
-        if self.indices and self.choose(True, False):
-            return f"{self.choose(*self.indices)} % 2 == {self.choose(0, 1)}"
-        sign = self.choose("<", ">", "<=")
-        first = f"{self.expression(depth)} {sign} {self.expression(depth)}"
-        if depth and self.choose(False, False, True):
-            return f"{first} {self.choose('and', 'or')} {self.condition(0)}"
-        return first
-
-    def whole(self, shape: Shape) -> str:
-        """An array expression of this shape."""
-        same = [n for n, s in self.arrays.items() if s == shape]
-        first = self.choose(*same)
-        second = self.choose(*same, *self.scalars)
-        return str(
-            self.choose(
-                f"np.sin({first})", f"{first} * {second}", f"np.tanh({first} - {second}) + {first}"
-            )
-        )
-
-    # -- statements
+    # -- blocks
 
     def block(self, depth: int) -> None:
         for _ in range(self.draw(st.integers(1, STATEMENTS))):
             self.statement(depth)
 
     def statement(self, depth: int) -> None:
-        simple = ("scalar", "augmented", "store", "update", "whole", "view", "new", "rebind")
-        nested = ("for", "for", "if", "while", "leave", "return") if depth else ()
-        getattr(self, f"write_{self.choose(*simple, *nested)}")(depth)
+        simple = (
+            *("scalar", "augmented", "store", "update", "whole", "view", "new", "rebind"),
+            *(
+                "shifted",
+                "overlap",
+                "append",
+                "take",
+                "call",
+                "recursion",
+                "packed",
+                "walrus",
+                "array_of",
+            ),
+        )
+        nested = (
+            *("for", "for", "if", "if", "while", "leave", "return", "swap", "parity", "best"),
+            *("grow", "forever", "joined"),
+        )
+        self.depth = depth
+        getattr(self, f"write_{self.choose(*simple, *(nested if depth else ()))}")()
 
-    def write_scalar(self, depth: int) -> None:
+    # -- simple statements
+
+    def write_scalar(self) -> None:
         name = self.choose(*self.scalars, self.name("s"))
-        self.say(f"{name} = {self.choose(*BOUNDED)}({self.expression()})")
+        self.say(f"{name} = {self.bounded()}")
         if name not in self.scalars:
             self.scalars.append(name)
 
-    def write_augmented(self, depth: int) -> None:
+    def write_augmented(self) -> None:
         sign = self.choose("+=", "-=", "*=")
+        self.say(f"{self.choose(*self.scalars)} {sign} {self.bounded()}")
+
+    def write_store(self) -> None:
+        self.say(f"{self.element()} = {self.bounded()}")
+
+    def write_update(self) -> None:
+        sign = self.choose("+=", "-=", "*=")
+        self.say(f"{self.element()} {sign} {self.bounded()}")
+
+    def write_whole(self) -> None:
+        name = self.choose(*self.arrays)
+        target = f"{name}[{', '.join(':' for _ in self.arrays[name].shape)}]"
+        self.say(f"{target} = np.cos({self.whole(self.arrays[name])})")
+
+    def write_overlap(self) -> None:
+        """A slice of an array from another slice of it: NumPy reads all before it writes."""
+        name = self.choose(*(n for n, a in self.arrays.items() if len(a.shape) == 1))
+        target, source = self.choose(
+            ("1:", ":-1"), (":-1", "1:"), (":", "::-1"), ("::-1", ":"), ("::2", "::2")
+        )
+        c = self.choose("0.5", "-0.9", *self.scalars)
         self.say(
-            f"{self.choose(*self.scalars)} {sign} {self.choose(*BOUNDED)}({self.expression()})"
+            self.choose(
+                f"{name}[{target}] = {name}[{source}] * 0.9",
+                f"{name}[{target}] += np.sin({name}[{source}] * {c})",
+                f"{name}[{target}] *= np.tanh({name}[{source}] + {c})",
+                f"{name}[{target}] = np.sin({name}[{source}]) * {c} + {name}[{target}] * 0.5",
+            )
         )
 
-    def write_store(self, depth: int) -> None:
-        self.say(f"{self.element()} = {self.choose(*BOUNDED)}({self.expression()})")
-
-    def write_update(self, depth: int) -> None:
-        sign = self.choose("+=", "-=", "*=")
-        self.say(f"{self.element()} {sign} {self.choose(*BOUNDED)}({self.expression()})")
-
-    def write_whole(self, depth: int) -> None:
-        name = self.choose(*self.arrays)
-        shape = self.arrays[name]
-        target = f"{name}[{', '.join(':' for _ in shape)}]"
-        self.say(f"{target} = np.cos({self.whole(shape)})")
-
-    def write_view(self, depth: int) -> None:
+    def write_view(self) -> None:
         source = self.choose(*self.arrays)
-        shape = self.arrays[source]
-        if len(shape) == 1 and shape[0] > 1:
-            taken: tuple[str, Shape] = self.choose(
-                ("1:", (shape[0] - 1,)), (":-1", (shape[0] - 1,)), (":2", (2,))
+        kind = self.arrays[source]
+        (n, *_) = shape = kind.shape
+        if len(shape) == 1 and n > 1:
+            how, made = self.choose(
+                ("[1:]", (n - 1,)), ("[:-1]", (n - 1,)), ("[:2]", (2,)), ("[::-1]", (n,))
             )
-            how, made = f"[{taken[0]}]", taken[1]
         elif len(shape) == 2:
             how, made = self.choose(
                 (".T", shape[::-1]),
                 (f"[{self.position(shape[0])}]", shape[1:]),
                 (f"[:, {self.position(shape[1])}]", shape[:1]),
-                ("[1:, :2]", (shape[0] - 1, 2)),
+                ("[1:, :2]", (n - 1, 2)),
+                ("[::-2]", ((n + 1) // 2, shape[1])),
             )
         else:
-            return self.write_update(depth)
+            return self.write_update()
         name = self.name("v")
         self.say(f"{name} = {source}{how}")
-        self.arrays[name] = made
+        self.arrays[name] = kind.of(made)
 
-    def write_new(self, depth: int) -> None:
+    def write_new(self) -> None:
         name, like = self.name("u"), self.choose(*self.arrays)
-        shape = self.arrays[like]
+        kind = self.arrays[like]
+        dtype = ", np.float32" if kind.single else ""
         self.say(
             f"{name} = "
-            + self.choose(f"{like}.copy()", f"np.zeros({shape})", f"np.cos({self.whole(shape)})")
+            + self.choose(
+                f"{like}.copy()",
+                f"np.zeros({kind.shape}{dtype})",
+                f"np.zeros_like({like})",
+                f"np.cos({self.whole(kind)})",
+            )
         )
-        self.arrays[name] = shape
+        self.arrays[name] = kind
 
-    def write_rebind(self, depth: int) -> None:
+    def write_rebind(self) -> None:
         """A name for another array of the same shape: fresh, another's, or exchanged."""
         name = self.choose(*self.arrays)
-        shape = self.arrays[name]
-        other = self.choose(*(n for n, s in self.arrays.items() if s == shape))
+        kind = self.arrays[name]
+        other = self.choose(*self.like(kind))
         self.say(
             self.choose(
-                f"{name} = np.cos({self.whole(shape)})",
+                f"{name} = np.cos({self.whole(kind)})",
                 f"{name} = {name} + 0.1 * np.sin({other})",
                 f"{name}, {other} = {other}, {name}",
                 f"{name} = {other}",
@@ -195,18 +142,46 @@ class Writer:
             )
         )
 
-    def write_for(self, depth: int) -> None:
+    def write_shifted(self) -> None:
+        """The variable of a `for` loop is set inside of it, or behind it."""
+        own = [i for i in self.indices if i[0] == "i"]
+        if not own:
+            return self.write_scalar()
+        i = self.choose(*own)
+        self.say(f"{i} = ({i} + 1) % {self.indices[i]}")
+
+    def write_walrus(self) -> None:
+        name, sign = self.name("w"), self.choose("<", ">")
+        self.say(f"if ({name} := {self.bounded()}) {sign} {self.expression(1)}:")
+        self.say(f"    {self.choose(*self.scalars)} = {name} * {self.expression(0)}")
+        self.scalars.append(name)
+
+    # -- loops and branches
+
+    def write_for(self) -> None:
         name, n = self.name("i"), self.draw(st.integers(0, 4))
         options = [(f"{n}", n), (f"{n}, -1, -1", n + 1), (f"1, {n}", max(n, 1)), ("x.size", 4)]
         options += [(f"{i} + 1", bound) for i, bound in self.indices.items()]
+        options += [(f"{i}, 4", 4) for i in self.indices]
+        options += [("n", 4), (f"int(4.0 * abs({self.choose(*self.scalars)})) % 5", 4)]
         text, bound = self.choose(*options)
         self.say(f"for {name} in range({text}):")
-        with self.scope():
-            self.indices[name], self.in_for = bound, True
-            self.block(depth - 1)
+        with self.scope(), self.loop():
+            self.indices[name] = bound
+            self.block(self.depth - 1)
+        self.write_else_of_loop()
+        if text == str(n) and n:
+            self.indices[name] = bound  # what it was last
 
-    def write_if(self, depth: int) -> None:
+    def write_else_of_loop(self) -> None:
+        if self.choose(False, False, False, True):
+            self.say("else:")
+            with self.scope():
+                self.write_scalar()
+
+    def write_if(self) -> None:
         self.say(f"if {self.condition()}:")
+        depth = self.depth
         with self.scope():
             self.block(depth - 1)
         if self.choose(True, False):
@@ -214,53 +189,87 @@ class Writer:
             with self.scope():
                 self.block(depth - 1)
 
-    def write_while(self, depth: int) -> None:
+    def write_joined(self) -> None:
+        """A name that both arms set."""
+        name, depth = self.name("s"), self.depth
+        self.say(f"if {self.condition()}:")
+        for other in ("else:", None):
+            with self.scope():
+                self.block(depth - 1)
+                self.say(f"{name} = {self.bounded()}")
+            if other:
+                self.say(other)
+        self.scalars.append(name)
+
+    def write_while(self) -> None:
         count = self.name("k")
         self.say(f"{count} = 0")
-        self.say(f"while {count} < {self.choose(1, 3)} and {self.condition(0)}:")
-        with self.scope():
-            self.indices[count], self.in_for = 4, True
+        self.say(f"while {count} < {self.choose(1, 3, 'n')} and {self.condition(0)}:")
+        first = self.choose(True, False)
+        with self.scope(), self.loop(continues=first):
+            self.indices[count] = 4
+            if first:
+                self.say(f"{count} += 1")
+            self.block(self.depth - 1)
+            if not first:
+                self.say(f"{count} += 1")
+        self.write_else_of_loop()
+
+    def write_forever(self) -> None:
+        count = self.name("k")
+        self.say(f"{count} = 0")
+        self.say("while True:")
+        with self.scope(), self.loop(continues=False):
+            self.indices[count] = 4
             self.say(f"{count} += 1")
-            self.block(depth - 1)
+            self.block(self.depth - 1)
+            self.say(f"if {count} >= 3 or {self.condition(0)}:")
+            self.say("    break")
+            if self.choose(True, False):
+                self.write_scalar()
 
-    def write_leave(self, depth: int) -> None:
-        if not self.in_for:
-            return self.write_scalar(depth)
+    def write_leave(self) -> None:
+        if not self.loops:
+            return self.write_scalar()
+        word = self.choose("break", "continue") if self.loops[-1] else "break"
         self.say(f"if {self.condition(0)}:")
-        self.say(f"    {self.choose('break', 'continue')}")
+        self.say(f"    {word}")
 
-    def write_return(self, depth: int) -> None:
+    def write_return(self) -> None:
         self.say(f"if {self.condition(0)}:")
-        self.say(f"    return {self.result}")
+        self.say(f"    return {self.result()}")
 
     def whole_program(self) -> str:
-        self.result = "p * np.sum(x) + np.sum(a)"  # also of early returns
         self.say("s = 0.5")
         self.scalars.append("s")
         for _ in range(self.draw(st.integers(2, STATEMENTS))):
             self.statement(DEPTH)
-        used = [f"np.sum({n} * {n})" for n in self.arrays]
-        self.say(f"return {self.result} + {' + '.join((*self.scalars, *used))}")
-        return "\n".join(self.lines) + "\n"
+        self.say(f"return {self.result(full=True)}")
+        body = "\n".join(self.lines) + "\n"
+        return "".join(text + "\n\n" for name, text in HELPERS.items() if name in body) + body
 
 
 @st.composite
 def sources(draw: Callable[[Any], Any]) -> str:
-    """The text of a function `f(x, a, p)` with a scalar result."""
+    """The text of helpers and a function `f(x, a, p, b, q, n)`."""
     return Writer(draw).whole_program()
 
 
-def loaded(text: str) -> Callable[..., Any]:
-    """The function, with its source where the tracer looks for it."""
+def loaded(text: str, **names: Any) -> Callable[..., Any]:
+    """The function, with its source where the tracer looks for it; `names` stand for builtins."""
     name = f"random-{zlib.crc32(text.encode()):08x}.py"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space: dict[str, Any] = {"math": math, "np": np}
+    space: dict[str, Any] = {"math": math, "np": np, **names}
     exec(compile(text, name, "exec"), space)
     return space["f"]
 
 
+FLOATS = (0, 1, 2, 3, 4)  # the places of the float arguments
+
+
 def arguments() -> tuple[Any, ...]:
-    """Fresh arguments for every random program."""
+    """Fresh arguments for every random program: x, a, p, b and q in single precision, n."""
     x = np.array([0.3, -0.7, 1.1, 0.45])
     a = np.array([[0.2, -0.5, 0.9, 0.1], [1.2, 0.35, -0.25, 0.6], [-0.8, 0.75, 0.15, -0.4]])
-    return x, a, 0.65
+    b = np.array([0.7, -0.15, 0.55, -1.05], np.float32)
+    return x, a, 0.65, b, np.float32(0.35), 3

@@ -1,6 +1,6 @@
 """Makes a function smaller without changing what it computes, whatever stage it comes from.
 
-The passes feed each other, so they run in turn until nothing changes:
+The passes feed each other, so they run in turn until nothing changes, `liveness` after each:
 
 - `elements`    elements are addressed in the array itself, views of it disappear
 - `numbering`   constants, copies, common subexpressions, loops and branches that are decided
@@ -21,7 +21,7 @@ from srcad.transform.numbering import numbering
 
 Pass = Callable[[Function], Function]
 
-PASSES: tuple[Pass, ...] = (elements, numbering, liveness, checks, invariants, liveness)
+PASSES: tuple[Pass, ...] = (elements, numbering, checks, invariants)
 MOST_ROUNDS = 6
 
 
@@ -30,7 +30,7 @@ def simplify(function: Function) -> Function:
     function = liveness(function)
     quiet = 0  # passes in a row that changed nothing
     for each in PASSES * MOST_ROUNDS:
-        made = each(function)
+        made = liveness(each(function))  # numbering reads extents that may prove useless
         if made == function:
             quiet += 1
             if quiet == len(PASSES):
