@@ -95,7 +95,9 @@ def complexified(text: str) -> Callable[..., Any]:
 
 def tangents(text: str, args: tuple[Any, ...], direction: Any) -> tuple[Any, Any]:
     """The value of `f` in double precision, and its derivative; None moves nothing."""
-    moved = (a if d is None else 1j * STEP * np.asarray(d, float) + a for a, d in zip(args, direction))
+    moved = (
+        a if d is None else 1j * STEP * np.asarray(d, float) + a for a, d in zip(args, direction)
+    )
     found = complexified(text)(*moved)
     return _parts(found, np.real), _parts(found, lambda v: np.imag(v) / STEP)
 
