@@ -6,7 +6,6 @@ for them, so that whole imperative programs can be run; single precision becomes
 """
 
 import ast
-import math
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any
@@ -74,12 +73,10 @@ NAMES = {
     "min": smallest,
     "int": lambda value: int(real(value)),
     "sorted": lambda items: sorted(items, key=real),
-    "math": SimpleNamespace(
-        **{n: getattr(np, n) for n in ("sin", "cos", "tanh", "exp", "sqrt")}, pi=math.pi
-    ),
+    "math": SimpleNamespace(sin=np.sin, cos=np.cos, tanh=np.tanh),
     "np": SimpleNamespace(
-        **{n: getattr(np, n) for n in ("sin", "cos", "tanh", "exp", "sqrt", "sum")},
-        **{n: array(getattr(np, n)) for n in ("zeros", "ones", "array", "zeros_like")},
+        **{n: getattr(np, n) for n in ("sin", "cos", "tanh", "sum")},
+        **{n: array(getattr(np, n)) for n in ("zeros", "array", "zeros_like")},
         float32=lambda value: value,
     ),
 }

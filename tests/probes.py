@@ -45,7 +45,7 @@ class Probed(dict[Var, Any]):
             assert same_bits(before, value), f"{var} is {value}, and was {before}"
             self.compared += 1
 
-    def update(self, pairs: Any) -> None:  # type: ignore[override]
+    def update(self, pairs: Any) -> None:
         for var, value in pairs:
             self[var] = value
 

@@ -77,9 +77,7 @@ class Idioms(Expressions):
             f"{name} = first_above({given}, {s})",
             f"{name}, {name}_rest = split({self.vector()}, {s})",
         )
-        self.say(line)
-        if line.startswith(name):
-            self.scalars.append(name)
+        self.say_making(name, line)
         if "_rest" in line:
             self.arrays[f"{name}_rest"] = VECTOR.of((3,))
 
@@ -91,6 +89,10 @@ class Idioms(Expressions):
             f"{name} = halves({self.vector()}, 0, {self.choose('n', '4')}, {s})",
             f"soften({self.vector()}, n - {self.choose(1, 2, 3)}, {s})",
         )
+        self.say_making(name, line)
+
+    def say_making(self, name: str, line: str) -> None:
+        """A line that may set a new number."""
         self.say(line)
         if line.startswith(name):
             self.scalars.append(name)
@@ -120,7 +122,7 @@ class Idioms(Expressions):
         of_rows = self.choose(False, False, True)
         first, depth = self.item(of_rows), self.depth
         self.say(f"{name} = {self.choose('[]', f'[{first}]')}")
-        self.say(f"for {i} in range({self.choose('n', '4', *self.indices)}):")
+        self.say(f"for {i} in range({self.choose('n', '4', 'n - 3', *self.indices)}):")
         with self.scope(), self.loop():
             self.indices[i] = 4
             if depth > 1 and self.choose(True, False):

@@ -187,3 +187,14 @@ def test_what_numba_does_not_compile(monkeypatch: pytest.MonkeyPatch) -> None:
         ) as found:
             call(1.0)
         assert found.value.__cause__ is not None
+
+
+def test_a_list_of_arrays_that_differ_in_shape() -> None:
+    def rows(x, n):
+        items = [np.zeros(3) + x[0]]
+        for _ in range(n):
+            items.append(np.sin(x))
+        return sum([np.sum(item) for item in items])
+
+    with pytest.raises(ValueError, match="the arrays in a list differ in shape"):
+        srcad.grad(rows)(np.ones(4), 2)

@@ -280,7 +280,8 @@ def extend(emit: Emit, box: Box, values: Value) -> None:
             append(emit, box, value)
         return
     if isinstance(more, Arr):
-        item = joins.kind_of(emit, indexing.getitem(emit, more, 0))
+        with emit.builder.block():  # the kind of an item; there may be none
+            item = joins.kind_of(emit, indexing.getitem(emit, more, 0))
         more = Grown(item, (more.var,), scalars.number(more.shape[0]))
     if not isinstance(more, Grown):
         emit.fail("a list is extended by lists, tuples and arrays only")

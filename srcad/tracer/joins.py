@@ -247,10 +247,26 @@ def item_kind(name: str, kind: Kind) -> Kind | None:
         case Items(items=items):
             found = items[0]
             for other in items[1:]:
-                found = unify(name, found, other)
+                found = _of_one_shape(unify(name, found, other), found, other)
             return found
         case _:
             return Useless(f"`{name}` is no list")
+
+
+def _of_one_shape(both: Kind, first: Kind, second: Kind) -> Kind:
+    """With the extents that are known earliest; items are compared with them when they are put."""
+    match both, first, second:
+        case Array(), Array(shape=m), Array(shape=n):
+            return replace(both, shape=tuple(map(_earlier, m, n)))
+        case Items(items=items), Items(items=a), Items(items=b):
+            return replace(both, items=tuple(map(_of_one_shape, items, a, b)))
+        case _:
+            return both
+
+
+def _earlier(first: Atom | None, second: Atom | None) -> Atom | None:
+    known = [extent for extent in (first, second) if extent is not None]
+    return min(known, key=lambda n: n.id if isinstance(n, Var) else -1, default=None)
 
 
 def leafable(kind: Kind) -> bool:

@@ -287,3 +287,27 @@ def appended_then_read_far_outside(x):
             inner.append(x[j] * x[i])
         out.append(sum(inner) * inner[-1])
     return out[0] * out[-1] + sum(out)
+
+
+def from_empty_lists(x, n):
+    items = []
+    for i in range(n):
+        items.append(x[i] * x[i + 1])
+    more = list(sorted(items, reverse=True))
+    more.extend(x[:n])
+    total = 0.2
+    for v in sorted(more):
+        total = math.tanh(total * v + x[0])
+    return total + sum(items[1:])
+
+
+for trips in (0, 1, 3):
+    PROGRAMS.add(X, trips, compiled=trips == 0)(from_empty_lists)
+
+
+@PROGRAMS.add(X, 2)
+def rows_of_one_shape_known_in_two_ways(x, n):
+    rows = [np.zeros(4) + x[0]]
+    for i in range(n):
+        rows.append(np.sin(x * (i + 1.0)))
+    return sum([np.sum(row * row) * row[0] for row in rows])
