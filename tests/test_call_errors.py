@@ -197,4 +197,4 @@ def test_a_list_of_arrays_that_differ_in_shape() -> None:
         return sum([np.sum(item) for item in items])
 
     with pytest.raises(ValueError, match="the arrays in a list differ in shape"):
-        srcad.grad(rows)(np.ones(4), 2)
+        grad(rows)(np.ones(4), 2)
